@@ -318,8 +318,9 @@ import Testing
     let server = try RedisServer()
     _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])
     let run = try await FeedBinary.shell(
-      "exec timeout 10 \"$FEED\" subscriptions remove https://no.example/ \(Self.feed) --store \(server.text) >/dev/full"
-    )
+      """
+      exec timeout 120 "$FEED" subscriptions remove https://no.example/ \(Self.feed) --store \(server.text) >/dev/full
+      """)
     #expect(run.status == 1 && run.errors.contains("cannot write to standard output: No space left"), "\(run.errors)")
   }
 

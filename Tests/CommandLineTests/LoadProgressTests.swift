@@ -9,42 +9,55 @@ import Testing
 @Suite(.settled) struct LoadProgressTests {
   private let feed = #"{"items":[{"id":"73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6","image":"https://url-1.com"}]}"#
 
-  /// An origin that pauses for `milliseconds` before its response, and again in the middle of it.
-  private func origin(pausing milliseconds: UInt32) -> RawOrigin {
+  /// An origin that pauses before its response, and again in the middle of it.
+  private func origin(pausing pause: @escaping @Sendable () -> Void) -> RawOrigin {
     let body = Data(feed.utf8)
     return RawOrigin { connection in
       try connection.readRequest()
-      usleep(milliseconds * 1000)
+      pause()
       try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
       try connection.send(body.prefix(10))
-      usleep(milliseconds * 1000)
+      pause()
       try connection.send(body.dropFirst(10))
     }
   }
 
-  private func shown(loading origin: RawOrigin, terminal: Bool = true) async throws -> String {
+  /// - Parameter begin: reads the beginning of the output, and returns it.
+  private func shown(
+    loading origin: RawOrigin, terminal: Bool = true, _ begin: (Lines) async throws -> String = { _ in "" }
+  ) async throws -> String {
     let cache = FileManager.default.temporaryDirectory.appending(path: "progress-\(UUID())")
     defer { try? FileManager.default.removeItem(at: cache) }
     let run = try RunningFeed(
       ["load", origin.url().absoluteString, "--cache", cache.appending(path: "feeds.db").path],
       environment: ["TERM": "xterm"], terminal: terminal)
+    let beginning = try await begin(run.output)
     #expect(await run.status() == 0)
-    return await run.output.rest() + (terminal ? "" : run.errors.rest())
+    return await beginning + run.output.rest() + (terminal ? "" : run.errors.rest())
   }
 
   @Test func `a load of more than a second shows its progress, and erases it afterwards`() async throws {
-    let origin = origin(pausing: 1500)
-    defer { origin.stop() }
-    let shown = try await shown(loading: origin)
-    #expect(shown.contains("waiting for the response…"))
-    #expect(shown.contains("received 10 of \(feed.utf8.count) bytes…"))
+    let isSeen = DispatchSemaphore(value: 0)
+    let origin = origin { isSeen.wait() }
+    defer {
+      // If the test fails, the origin still waits.
+      for _ in 1...10 { isSeen.signal() }
+      origin.stop()
+    }
+    let shown = try await shown(loading: origin) { output in
+      let waiting = try #require(await output.read(upTo: "waiting for the response…"))
+      isSeen.signal()
+      let receiving = try #require(await output.read(upTo: "received 10 of \(feed.utf8.count) bytes…"))
+      isSeen.signal()
+      return waiting + receiving
+    }
     #expect(shown.contains("https://url-1.com"))
     let line = try #require(shown.range(of: "\u{1B}[2m", options: .backwards))
     #expect(shown[line.upperBound...].contains("\r\u{1B}[K"), "the last one is erased")
   }
 
   @Test func `a quick load shows no progress, and neither does one without a terminal`() async throws {
-    let quick = origin(pausing: 10)
+    let quick = origin { usleep(10_000) }
     defer { quick.stop() }
     // On a busy machine, a load may take more than a second, and then shows its progress.
     var tries = 0
@@ -57,7 +70,7 @@ import Testing
         break
       }
     }
-    let slow = origin(pausing: 700)
+    let slow = origin { usleep(700_000) }
     defer { slow.stop() }
     #expect(try await !shown(loading: slow, terminal: false).contains("…"))
   }

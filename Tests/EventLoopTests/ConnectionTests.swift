@@ -98,9 +98,8 @@ import Testing
       .sink { _ in
       } receiveValue: { _ in
       }
-    let pause = LoopTimer(on: loop) { [loop] in loop.stop() }
-    pause.start(after: .milliseconds(300))
-    loop.run()
+    loop.run { connection != nil && written > 0 }
+    loop.run(for: .milliseconds(300))
     // The system's buffers and the waiting bytes: far less than the available gigabyte.
     #expect(written > 0 && written < 32 * 1024 * 1024)
 
@@ -110,11 +109,9 @@ import Testing
     } receiveValue: {
       read += $0.count
     }
-    pause.start(after: .milliseconds(300))
-    loop.run()
+    loop.run { read > before && written > before }
     #expect(read > before && written > before)
     for subscription in [server, client, reader] { subscription?.cancel() }
-    pause.close()
     listener.close()
     connection?.close()
     loop.run()

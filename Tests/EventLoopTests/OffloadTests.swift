@@ -81,19 +81,19 @@ import Testing
     withLoop { loop in
       let log = Log<String>()
       var second: (any Cancellable)?
+      let gate = Gate()
       loop.offload {
         1
       } completion: { _ in
         log.note("first")
         second?.cancel()
+        gate.open()
       }
-      let gate = Gate()
       second = loop.offload {
         gate.wait()
       } completion: {
         log.note("second")
       }
-      loop.schedule(after: loop.now.advanced(by: .milliseconds(20))) { gate.open() }
       loop.run()
       #expect(log.entries == ["first"])
     }

@@ -14,9 +14,7 @@ import Testing
     return outcome
   }
 
-  private func shell(_ script: String, environment: Subprocess.Environment = .inherited) -> Subprocess {
-    Subprocess("/bin/sh", ["-c", script], environment: environment)
-  }
+  private func shell(_ script: String) -> Subprocess { Subprocess("/bin/sh", ["-c", script]) }
 
   @Test func `a program's output is delivered, and its arguments aren't interpreted by a shell`() {
     let outcome = run(Subprocess("printf", ["%s|", "a b", "$HOME", "", "*"]))
@@ -107,16 +105,6 @@ import Testing
     for program in ["no-such-program", ""] { #expect(message(program).hasSuffix("(ENOENT)")) }
   }
 
-  @Test func `variables that are not UTF-8 are passed on when others change`() {
-    setenv("FEEDSTREAM_LATIN", "caf\u{E9}", 1)
-    let latin: [CChar] = Array("FEEDSTREAM_LATIN".utf8CString)
-    let value: [CChar] = [0x63, 0x61, 0x66, CChar(bitPattern: 0xE9), 0]
-    setenv(latin, value, 1)
-    defer { unsetenv("FEEDSTREAM_LATIN") }
-    let script = "printf %s \"$FEEDSTREAM_LATIN\" | od -An -tx1 | tr -d ' \\n'"
-    #expect(run(shell(script, environment: .inherited.setting("A", to: "1"))).text == "636166e9")
-  }
-
   @Test func `the largest limits mean no limit`() {
     var subprocess = shell("ulimit -f; ulimit -n > /dev/null; echo ok")
     subprocess.limits = Subprocess.Limits(processorSeconds: .max, memoryBytes: .max, fileBytes: .max, openFiles: .max)
@@ -130,16 +118,6 @@ import Testing
     pthread_sigmask(SIG_BLOCK, &signals, &before)
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
     #expect(run(shell("echo ok")).text == "ok\n")
-  }
-
-  @Test func `the environment can be inherited, changed or empty`() {
-    setenv("FEEDSTREAM_SECRET", "hidden", 1)
-    let script = "echo ${FEEDSTREAM_SECRET-none} ${A-none}"
-    #expect(run(shell(script)).text == "hidden none\n")
-    #expect(run(shell(script, environment: .inherited.setting("A", to: "1"))).text == "hidden 1\n")
-    #expect(run(shell(script, environment: .inherited.removing("FEEDSTREAM_SECRET"))).text == "none none\n")
-    #expect(run(shell(script, environment: ["A": "1"])).text == "none 1\n")
-    #expect(run(Subprocess("env", environment: .clean)).text == "")
   }
 
   @Test func `a program inherits no descriptors except the standard streams`() throws {
@@ -309,6 +287,7 @@ import Testing
   @Test func `a program's output is read only as requested`() throws {
     let puller = Puller(shell("yes & exec sleep 100").output(on: loop))
     puller.request(1)
+    loop.run { !puller.values.isEmpty }
     loop.run(for: .milliseconds(200))
     #expect(puller.values.count == 1)
     puller.cancel()
@@ -338,6 +317,41 @@ import Testing
     #expect(server.values.count == 1)
     listener.close()
     loop.run()
+  }
+}
+
+/// Each test runs in its own process, because other tests read this one's environment when they start processes.
+@Suite(.settled) struct EnvironmentTests {
+  private static func output(_ program: String, _ arguments: [String], _ environment: Subprocess.Environment) -> String
+  {
+    let loop = EventLoop()
+    defer { loop.close() }
+    let outcome = Outcome(Subprocess(program, arguments, environment: environment).output(on: loop))
+    loop.run()
+    return outcome.text
+  }
+
+  @Test func `variables that are not UTF-8 are passed on when others change`() async {
+    await #expect(processExitsWith: .success) {
+      let value: [CChar] = [0x63, 0x61, 0x66, CChar(bitPattern: 0xE9), 0]
+      setenv("FEEDSTREAM_LATIN", value, 1)
+      let script = "printf %s \"$FEEDSTREAM_LATIN\" | od -An -tx1 | tr -d ' \\n'"
+      #expect(EnvironmentTests.output("/bin/sh", ["-c", script], .inherited.setting("A", to: "1")) == "636166e9")
+    }
+  }
+
+  @Test func `the environment can be inherited, changed or empty`() async {
+    await #expect(processExitsWith: .success) {
+      setenv("FEEDSTREAM_SECRET", "hidden", 1)
+      func variables(_ environment: Subprocess.Environment) -> String {
+        EnvironmentTests.output("/bin/sh", ["-c", "echo ${FEEDSTREAM_SECRET-none} ${A-none}"], environment)
+      }
+      #expect(variables(.inherited) == "hidden none\n")
+      #expect(variables(.inherited.setting("A", to: "1")) == "hidden 1\n")
+      #expect(variables(.inherited.removing("FEEDSTREAM_SECRET")) == "none none\n")
+      #expect(variables(["A": "1"]) == "none 1\n")
+      #expect(EnvironmentTests.output("env", [], .clean) == "")
+    }
   }
 }
 

@@ -55,19 +55,24 @@ import Testing
 
   @Test func `a timer without delay, set by a timer, fires on the next turn without a millisecond's wait`() {
     withLoop { loop in
-      let log = Log<Int>()
-      func again(_ number: Int) {
-        loop.schedule(after: loop.now) {
-          log.note(number)
-          if number < 2_000 { again(number + 1) }
+      // On a busy machine, a single run may take longer.
+      var shortest = StreamInstant.Stride.seconds(3600)
+      for _ in 1...5 where shortest >= .seconds(1) {
+        let log = Log<Int>()
+        func again(_ number: Int) {
+          loop.schedule(after: loop.now) {
+            log.note(number)
+            if number < 2_000 { again(number + 1) }
+          }
         }
+        again(1)
+        let start = loop.now
+        loop.run()
+        #expect(log.entries.count == 2_000)
+        shortest = min(shortest, start.distance(to: loop.now))
       }
-      again(1)
-      let start = loop.now
-      loop.run()
-      #expect(log.entries.count == 2_000)
       // At a millisecond each, the timers would take two seconds.
-      #expect(start.distance(to: loop.now) < .seconds(1))
+      #expect(shortest < .seconds(1))
     }
   }
 
@@ -96,18 +101,17 @@ import Testing
       let log = Log<Int64>()
       let start = loop.now
       var timer: (any Cancellable)?
-      timer = loop.schedule(after: start.advanced(by: .milliseconds(5)), interval: .milliseconds(5)) {
+      timer = loop.schedule(after: start.advanced(by: .milliseconds(50)), interval: .milliseconds(50)) {
         log.note(start.distance(to: loop.now).nanoseconds)
-        stall(milliseconds: 1)
+        stall(milliseconds: 20)
         if log.entries.count == 10 { timer?.cancel() }
       }
       loop.run()
       #expect(log.entries.count == 10)
-      for (index, elapsed) in log.entries.enumerated() { #expect(elapsed >= Int64(index + 1) * 5_000_000) }
-      // Without drift the tenth tick is due at 50 ms; with it, at 60 ms or more. A stalled machine skips ticks; the
-      // last one is then later, but still in rhythm.
-      let late = log.entries.map { $0 % 5_000_000 }.sorted()
-      #expect(late[2] < 3_000_000)
+      for (index, elapsed) in log.entries.enumerated() { #expect(elapsed >= Int64(index + 1) * 50_000_000) }
+      // If a tick waited for 50 ms after the previous action, all ticks would be at least 70 ms apart. A busy machine
+      // delays and skips ticks, but not in such a regular way.
+      #expect(zip(log.entries, log.entries.dropFirst()).contains { $1 - $0 < 70_000_000 }, "\(log.entries)")
     }
   }
 

@@ -17,9 +17,9 @@ extension FaultTests {
         let run = try RunningFeed(
           ["watch", url, "--every", "50ms", "--cache", cache.path, "--format", "json"], environment: clocks.environment)
         for _ in 1...3 { _ = try #require(await run.output.line()) }
+        let began = ContinuousClock.now
         let before = await origin.requests
         clocks.set(wall: jump)
-        let began = ContinuousClock.now
         await origin.wait(for: before + 6)
         let after = await origin.requests
         // No burst: at most one load for each interval that has passed, and one for each of its ends.
@@ -93,10 +93,11 @@ extension FaultTests {
         let run = try RunningFeed(["watch", url, "--every", "200ms", "--cache", cache.path, "--format", "json"])
         _ = try #require(await run.output.line())
         run.send(SIGSTOP)
-        let before = await origin.requests
         try await Task.sleep(for: .milliseconds(1_300))
-        run.send(SIGCONT)
+        // A request that was sent before the signal has been counted by now.
+        let before = await origin.requests
         let began = ContinuousClock.now
+        run.send(SIGCONT)
         await origin.wait(for: before + 3)
         // Expect one load for the missed intervals, and then one per interval.
         #expect(.now - began > .milliseconds(200))

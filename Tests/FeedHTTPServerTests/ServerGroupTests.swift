@@ -8,8 +8,15 @@ import Testing
 @Suite(.settled, .timeLimit(.minutes(5))) struct ServerGroupTests {
   private let group: EventLoopGroup
   private static let anywhere = SocketAddress.internet("127.0.0.1", port: 0)
+  private let reserved: ReservedPort
 
-  init() throws { group = try EventLoopGroup(count: 2, name: "serving") }
+  init() throws {
+    group = try EventLoopGroup(count: 2, name: "serving")
+    reserved = try ReservedPort()
+  }
+
+  /// An address whose port no other test's server gets after this one's has stopped.
+  private var reservedAddress: SocketAddress { .internet("127.0.0.1", port: reserved.number) }
 
   /// The number of the loop that runs the calling code.
   @Sendable private static func number(in group: EventLoopGroup) -> Int {
@@ -17,8 +24,10 @@ import Testing
   }
 
   /// Servers whose responses are the number of their loop.
-  private func servers(_ limits: HTTPServerLimits = HTTPServerLimits()) throws -> HTTPServerGroup {
-    try HTTPServerGroup(at: Self.anywhere, limits: limits, on: group) { [group] server in
+  private func servers(
+    at address: SocketAddress = Self.anywhere, _ limits: HTTPServerLimits = HTTPServerLimits()
+  ) throws -> HTTPServerGroup {
+    try HTTPServerGroup(at: address, limits: limits, on: group) { [group] server in
       let home = Self.number(in: group)
       return server.serve { _ in .text("\(home == Self.number(in: group) ? home : -2)\n") }
     }
@@ -42,7 +51,7 @@ import Testing
   }
 
   @Test func `closing a group closes all connections and frees the port`() throws {
-    let servers = try servers()
+    let servers = try servers(at: reservedAddress)
     let clients = try (0..<16).map { _ in try client(of: servers) }
     for client in clients { _ = client.ask("/") }
     servers.close()
@@ -58,7 +67,7 @@ import Testing
 
   @Test func `shutting down a group waits for the connections of all loops`() async throws {
     let served = Atomic(0)
-    let servers = try HTTPServerGroup(at: Self.anywhere, on: group) { server in
+    let servers = try HTTPServerGroup(at: reservedAddress, on: group) { server in
       server.serve { _ in
         served.add(1, ordering: .relaxed)
         return Just(ServerResponse.text("late\n")).delay(for: .milliseconds(50), scheduler: EventLoop.current!)
@@ -78,7 +87,7 @@ import Testing
 
   @Test func `a group may be closed while it shuts down`() async throws {
     let served = Atomic(0)
-    let servers = try HTTPServerGroup(at: Self.anywhere, on: group) { server in
+    let servers = try HTTPServerGroup(at: reservedAddress, on: group) { server in
       server.serve { _ in
         served.add(1, ordering: .relaxed)
         return PassthroughSubject<ServerResponse, Never>()
@@ -115,7 +124,7 @@ import Testing
     let begun = Atomic(0)
     let port = Atomic(0)
     #expect(throws: Refusal.self) {
-      try HTTPServerGroup(at: Self.anywhere, on: group) { server in
+      try HTTPServerGroup(at: reservedAddress, on: group) { server in
         port.store(server.address?.port ?? 0, ordering: .relaxed)
         if begun.add(1, ordering: .relaxed).newValue == 2 { throw Refusal() }
         return server.serve { _ in .text("") }

@@ -22,9 +22,9 @@ import Testing
     return Outcome(Just(input).pipe(through: subprocess, on: loop))
   }
 
-  /// Runs the loop until a condition holds, for at most twenty seconds.
+  /// Runs the loop until a condition holds, for at most two minutes.
   private func run(until isDone: @escaping () -> Bool) {
-    let deadline = loop.now.advanced(by: .seconds(20))
+    let deadline = loop.now.advanced(by: .seconds(120))
     let look = loop.schedule(after: loop.now, interval: .milliseconds(2)) { [loop] in
       if isDone() || loop.now > deadline { loop.stop() }
     }
@@ -100,7 +100,7 @@ import Testing
     }
     let port = try #require(listener.address.port)
     func curl(_ arguments: String...) -> Outcome<Chunk, SubprocessError> {
-      run("curl", ["--silent", "--max-time", "15", "--cacert", papers("root.pem")] + arguments)
+      run("curl", ["--silent", "--max-time", "60", "--cacert", papers("root.pem")] + arguments)
     }
     let short = curl("https://localhost:\(port)/a", "https://localhost:\(port)/b")
     let long = curl("https://localhost:\(port)/long")

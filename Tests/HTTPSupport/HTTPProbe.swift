@@ -90,6 +90,15 @@ final class HTTPBench {
   func run(_ url: URL) -> HTTPProbe { run(HTTPRequest(url)) }
 }
 
+/// Calls `attempt` with a timeout, and with twice the timeout each time until it returns true. On a busy machine, a
+/// short timeout may end before the phase that a test is about; a long one would make the test slow.
+func withGrowingTimeout(
+  from first: StreamInstant.Stride = .milliseconds(50), _ attempt: (StreamInstant.Stride) -> Bool
+) {
+  var timeout = first
+  while !attempt(timeout), timeout < .seconds(20) { timeout += timeout }
+}
+
 /// Carries a value that is confined to one thread through another thread, which doesn't use it.
 // @unchecked: passed to `EventLoop.execute` unopened, and opened only on the loop.
 struct Sealed<Value>: @unchecked Sendable {

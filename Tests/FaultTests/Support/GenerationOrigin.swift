@@ -17,8 +17,13 @@ actor GenerationOrigin {
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private let thread: EventLoopThread
   private var running: (server: HTTPServer, serving: AnyCancellable)?
+  /// After the server has stopped, no other test's server gets its port.
+  private let reserved: ReservedPort
 
-  init() throws { thread = try EventLoopThread(name: "origin") }
+  init() throws {
+    thread = try EventLoopThread(name: "origin")
+    reserved = try ReservedPort()
+  }
 
   /// Responds with this generation from now on.
   func choose(_ number: Int) { chosen = number }
@@ -42,7 +47,7 @@ actor GenerationOrigin {
   }
 
   func start() throws -> String {
-    let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: thread.loop)
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: reserved.number), on: thread.loop)
     running = (server, server.serve { [self] _ in answer() })
     return "http://\(server.address!)/feed.json"
   }

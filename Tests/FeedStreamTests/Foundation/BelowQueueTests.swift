@@ -137,7 +137,8 @@ import Testing
       Thread.detachNewThread {
         subscriber.receive(subscription: Nothing())
         for number in 1...2 { _ = subscriber.receive(number) }
-        usleep(300_000)
+        // The queue's timer ends the stream before this.
+        usleep(3_000_000)
         subscriber.receive(completion: .finished)
       }
     }
@@ -152,8 +153,8 @@ import Testing
       await withCheckedContinuation { continuation in
         let stream =
           isPrefix
-          ? LateThread().prefix(for: .milliseconds(100), scheduler: queue).eraseToAnyPublisher()
-          : LateThread().timeout(.milliseconds(100), scheduler: queue).eraseToAnyPublisher()
+          ? LateThread().prefix(for: .seconds(1), scheduler: queue).eraseToAnyPublisher()
+          : LateThread().timeout(.seconds(1), scheduler: queue).eraseToAnyPublisher()
         kept = stream.sink { _ in
           continuation.resume()
         } receiveValue: { number in

@@ -73,6 +73,7 @@ import Testing
     let debounced = subject.debounce(for: 0, scheduler: queue).sink { _ in }
     let repetition = queue.schedule(after: queue.now, interval: .milliseconds(1), tolerance: 0, options: nil) {}
     subject.send(1)
+    for _ in 0..<2_000 where queue.operationCount == 0 { usleep(5_000) }
     usleep(50_000)
     #expect((1..<10).contains(queue.operationCount))
     debounced.cancel()

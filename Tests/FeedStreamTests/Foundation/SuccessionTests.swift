@@ -175,14 +175,25 @@ import Testing
     subscription.cancel()
   }
 
+  /// Writes warnings to standard error, and signals each. Waiting for that takes no longer than necessary, even on a
+  /// busy machine.
+  private static func writtenWarnings() -> DispatchSemaphore {
+    let written = DispatchSemaphore(value: 0)
+    StreamDiagnostics.onWarning { warning in
+      FileHandle.standardError.write(Data("\(warning)\n".utf8))
+      written.signal()
+    }
+    return written
+  }
+
   @Test func `work for a loop that never runs is reported`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-      StreamDiagnostics.writeWarnings()
+      let warnings = SuccessionTests.writtenWarnings()
       await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
         Thread.detachNewThread {
           let loop = EventLoop()
           let waiting = (0..<3).publisher.flatMap { Just($0).receive(on: DispatchQueue.global()) }.sink { _ in }
-          Thread.sleep(forTimeInterval: 3)
+          _ = warnings.wait(timeout: .now() + 60)
           waiting.cancel()
           loop.close()
           done.resume()
@@ -191,12 +202,12 @@ import Testing
     }
     #expect(result?.says("this stream waits for an EventLoop that has never run") == true)
     let withoutStream = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-      StreamDiagnostics.writeWarnings()
+      let warnings = SuccessionTests.writtenWarnings()
       await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
         Thread.detachNewThread {
           let loop = EventLoop()
           Thread.detachNewThread { loop.execute {} }
-          Thread.sleep(forTimeInterval: 3)
+          _ = warnings.wait(timeout: .now() + 60)
           loop.close()
           done.resume()
         }

@@ -36,7 +36,7 @@ let transportRows: [HostileRow] = [
   HostileRow("one byte at a time, in the header", .refused("took too long"), timeout: 500) { connection in
     while true { try trickle("HTTP/1.1 200 OK\r\nX: ", connection) }
   },
-  HostileRow("one byte at a time, in the body", .refused("took too long to send its response"), timeout: 500) {
+  HostileRow("one byte at a time, in the body", .refused("took too long to send its response"), timeout: 3_000) {
     try $0.send("HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n")
     while true { try trickle("          ", $0) }
   },
