@@ -1,5 +1,9 @@
 import Synchronization
 
+/// The message for a scheduler such as `ImmediateScheduler`, after the operator's name.
+@usableFromInline let timelessScheduler =
+  "this scheduler's time does not advance; use one whose time advances, such as an EventLoop or, in tests, a VirtualTimeScheduler"
+
 /// Ticks at a regular interval, at most once per wake-up.
 ///
 /// A tick is due one interval after the last one was due. If the scheduler is so late that the next tick is already
@@ -57,10 +61,7 @@ import Synchronization
   private func waitForNext(_ tick: @escaping (Context.SchedulerTimeType) -> Void) {
     isSetting = true
     alarm.set(repeats: schedulerRepeats) { [self] in
-      precondition(
-        !isSetting,
-        "Interval or timer: this scheduler's time does not advance; use one whose time advances, such as an EventLoop or, in tests, a VirtualTimeScheduler"
-      )
+      precondition(!isSetting, "Interval or timer: \(timelessScheduler)")
       guard !isOver.load(ordering: .acquiring) else { return }
       let now = scheduler.now
       guard !schedulerRepeats else { return tick(now) }
@@ -82,8 +83,10 @@ import Synchronization
     hold?.letGo()
   }
 
-  /// Traps unless the interval is more than zero.
+  /// Traps unless the scheduler has time, and the interval is more than zero.
   @inlinable static func check(_ interval: Context.SchedulerTimeType.Stride, _ name: StaticString) {
+    // Every length of this scheduler's time may be zero, even one of a second.
+    precondition(Context.self != ImmediateScheduler.self, "\(name): \(timelessScheduler)")
     precondition(interval > .zero, "\(name): interval is \(interval); use more than 0")
   }
 }
