@@ -7,9 +7,14 @@
   /// In new code, use an ``EventLoop``, which has exact timers and is also an executor. Any thread may schedule work on
   /// `RunLoop.main`. Any other run loop is for its own thread only: scheduling on it from another thread traps. If an
   /// ``EventLoop`` runs on the thread instead, that loop runs the run loop when scheduled work is due.
+  ///
+  /// On Linux, Foundation never releases a `Timer`. `RunLoop.main` needs none for work in the modes `.default` and
+  /// `.common`, which goes through the main queue. On any other run loop, or in any other mode, each value of `delay`,
+  /// `debounce`, `throttle` or `timeout` leaks a timer: use a serial `DispatchQueue` or an ``EventLoop`` instead.
   extension RunLoop: Scheduler, QueueScheduler {
     @_documentation(visibility: internal)
     @inlinable public static var usesOtherThreads: Bool { true }
+    package static var repeatsTicks: Bool { true }
     package var queueName: String { servesMainQueue ? "the main run loop" : "a run loop" }
     package var isHere: (@Sendable () -> Bool)? {
       if servesMainQueue { return { DispatchQueue.isMain } }
@@ -44,10 +49,7 @@
     public var minimumTolerance: SchedulerTimeType.Stride { 0 }
 
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
-      // The main run loop serves the main queue, which any thread may use and which wakes the run loop.
-      if servesMainQueue, options == nil || self != .main || !isCurrent {
-        return DispatchQueue.main.schedule(options: nil, action)
-      }
+      if usesMainQueue(options) { return DispatchQueue.main.schedule(options: nil, action) }
       let work = work(action)
       let mode = options?.mode ?? .default
       perform(inModes: [mode]) { work.runOnce() }
@@ -105,14 +107,13 @@
       return Work(action)
     }
 
-    /// True if work for the main run loop must go through the main queue: if it comes from another thread, or while the
-    /// run loop isn't running. A running main run loop serves that queue, and an asynchronous `main` serves nothing
-    /// else.
+    /// True if work for the main run loop must go through the main queue, which any thread may use, and which the run
+    /// loop serves in its common modes. An asynchronous `main` serves nothing else. The queue also releases its timers.
     private func usesMainQueue(_ options: SchedulerOptions?) -> Bool {
       guard servesMainQueue else { return false }
-      guard self == .main else { return true }
+      guard self == .main, isCurrent else { return true }
       let mode = options?.mode ?? .default
-      return !isCurrent || currentMode == nil && (mode == .default || mode == .common)
+      return mode == .default || mode == .common
     }
 
     private var isCurrent: Bool { RunLoop.current == self }

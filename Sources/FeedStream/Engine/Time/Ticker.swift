@@ -8,9 +8,9 @@ import Synchronization
 ///
 /// A tick is due one interval after the last one was due. If the scheduler is so late that the next tick is already
 /// due, the missed ticks are skipped and the interval starts from now: there is no burst after a stall. The interval
-/// also starts from now if the scheduler's clock was set back. A third-party scheduler repeats the work itself, as it
-/// does for Combine's timers. Such a scheduler decides the order of timers that are due together, and what happens to
-/// missed ticks.
+/// also starts from now if the scheduler's clock was set back. A third-party scheduler or a run loop repeats the work
+/// itself, as it does for Combine's timers. Such a scheduler decides the order of timers that are due together, and
+/// what happens to missed ticks.
 @usableFromInline final class Ticker<Context: Scheduler> {
   private let interval: Context.SchedulerTimeType.Stride
   private let scheduler: Context
@@ -39,7 +39,9 @@ import Synchronization
     let due = Due(scheduler.now)
     self.due = due
     let timer = OneShot(scheduler, tolerance: tolerance, options: options)
-    schedulerRepeats = !timer.canBeCancelled && !scheduler.isQueue
+    let queue = scheduler as? any QueueScheduler
+    schedulerRepeats =
+      !timer.canBeCancelled && (!scheduler.isQueue || queue.map { type(of: $0).repeatsTicks } ?? false)
     alarm = Alarm(of: Context.self, hold: scheduler.newHold()) { timer.start(at: due.date, period: interval, $0) }
   }
 
@@ -66,7 +68,7 @@ import Synchronization
       let now = scheduler.now
       guard !schedulerRepeats else { return tick(now) }
       let (next, fromNow) = (due.date.advanced(by: interval), now.advanced(by: interval))
-      // Run loops and operation queues use the wall clock. Their timers may fire slightly early.
+      // Operation queues use the wall clock. Their timers may fire slightly early.
       due.date = next > now && next <= fromNow.advanced(by: .milliseconds(10)) ? next : fromNow
       // At the end of time, there is no next tick. (On a coarse clock, a short interval doesn't change the date either.)
       let isLast = due.date <= now && now.advanced(by: .seconds(1)) <= now
