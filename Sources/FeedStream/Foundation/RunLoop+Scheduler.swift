@@ -129,12 +129,16 @@
     /// that only the timer itself leaks.
     private final class Work: @unchecked Sendable {
       private var action: (() -> Void)?
+      /// The turns that are booked for work that runs once; their loop retains them.
+      weak var turns: Turns?
       init(_ action: @escaping () -> Void) { self.action = action }
 
       func run() { action?() }
 
       func runOnce() {
         action.take()?()
+        // A loop that isn't running would keep the turn until it runs. Another thread may have become the loop's owner.
+        if let turns, turns.loop.isHere { turns.cancel() }
       }
 
       func forget() { action = nil }
@@ -145,7 +149,7 @@
     /// Runs a run loop from an ``EventLoop`` on the same thread, so that its work is done no matter which of the two
     /// runs.
     private final class Turns {
-      private let loop: EventLoop
+      let loop: EventLoop
       private let mode: RunLoop.Mode
       private let work: Work
       /// The timer of repeated work.
@@ -160,6 +164,7 @@
         self.mode = mode == .common ? .default : mode
         self.work = work
         self.timer = timer
+        work.turns = self
       }
 
       /// Runs the run loop at `date` and, because the two clocks differ, again until the work is done.

@@ -62,4 +62,17 @@ import Testing
     ticks.cancel()
     #expect(often == nil)
   }
+
+  /// Booked turns retain their loop.
+  @Test func `one-off work that the run loop has run leaves nothing in an idle event loop of its thread`() {
+    var loop: EventLoop? = EventLoop()
+    weak let released = loop
+    var count = 0
+    RunLoop.current.schedule { count += 1 }
+    RunLoop.current.schedule(after: RunLoop.current.now) { count += 1 }
+    run(while: { count < 2 })
+    #expect(count == 2)
+    loop = nil
+    #expect(released == nil)
+  }
 }
