@@ -72,14 +72,17 @@
 
     /// Runs `action` at `date` and then every `interval`.
     ///
-    /// - Returns: a cancellable that stops the repetition. Releasing it doesn't stop the repetition.
+    /// - Returns: a cancellable that stops the repetition. Unlike in Combine, releasing it doesn't stop the repetition;
+    ///   to stop it then, wrap the cancellable in an ``AnyCancellable``.
+    /// - Precondition: `interval` is more than zero.
     public func schedule(
       after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
       options: SchedulerOptions?, _ action: @escaping () -> Void
     ) -> any Cancellable {
+      precondition(interval > .zero, "RunLoop.schedule: the interval is \(interval.timeInterval); use more than zero")
       if usesMainQueue(options) {
         return DispatchQueue.main.schedule(
-          after: date.onMainQueue, interval: .seconds(interval.timeInterval),
+          after: date.onMainQueue, interval: interval.onQueue,
           tolerance: .seconds(tolerance.timeInterval), options: nil, action)
       }
       let work = work(action)
@@ -215,6 +218,9 @@
       }
 
       public var magnitude: TimeInterval { timeInterval.magnitude }
+
+      /// The same interval between runs on a queue, which is at least a nanosecond.
+      var onQueue: DispatchQueue.SchedulerTimeType.Stride { max(.seconds(timeInterval), .nanoseconds(1)) }
 
       public static func < (lhs: Self, rhs: Self) -> Bool { lhs.timeInterval < rhs.timeInterval }
       public static func + (lhs: Self, rhs: Self) -> Self { Self(lhs.timeInterval + rhs.timeInterval) }

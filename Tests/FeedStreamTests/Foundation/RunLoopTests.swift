@@ -75,4 +75,11 @@ import Testing
     loop = nil
     #expect(released == nil)
   }
+
+  @Test func `repeating work at an interval of zero or less traps`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = RunLoop.main.schedule(after: RunLoop.main.now, interval: -1) {}
+    }
+    #expect(result?.says("RunLoop.schedule: the interval is -1.0; use more than zero") == true)
+  }
 }
