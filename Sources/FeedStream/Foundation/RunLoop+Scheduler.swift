@@ -8,9 +8,10 @@
   /// `RunLoop.main`. Any other run loop is for its own thread only: scheduling on it from another thread traps. If an
   /// ``EventLoop`` runs on the thread instead, that loop runs the run loop when scheduled work is due.
   ///
-  /// On Linux, Foundation never releases a `Timer`. `RunLoop.main` needs none for work in the modes `.default` and
-  /// `.common`, which goes through the main queue. On any other run loop, or in any other mode, each value of `delay`,
-  /// `debounce`, `throttle` or `timeout` leaks a timer: use a serial `DispatchQueue` or an ``EventLoop`` instead.
+  /// On Linux, Foundation never releases a `Timer`. `RunLoop.main` needs none for work without options, which goes
+  /// through the main queue. With options, or on any other run loop, each value of `delay`, `debounce`, `throttle` or
+  /// `timeout` leaks a timer: use no options, a serial `DispatchQueue` or an ``EventLoop`` instead. `Timer.publish`
+  /// leaks one for each connection.
   extension RunLoop: Scheduler, QueueScheduler {
     @_documentation(visibility: internal)
     @inlinable public static var usesOtherThreads: Bool { true }
@@ -81,9 +82,22 @@
     ) -> any Cancellable {
       precondition(interval > .zero, "RunLoop.schedule: the interval is \(interval.timeInterval); use more than zero")
       if usesMainQueue(options) {
-        return DispatchQueue.main.schedule(
+        let repetition = MovableRepetition()
+        // Work that waits for the main queue can't run on it, so the work moves to a Timer once the loop runs. Only the
+        // loop's thread may cancel that Timer.
+        let mayMove = self == .main && isCurrent
+        let timer = DispatchQueue.main.schedule(
           after: date.onMainQueue, interval: interval.onQueue,
-          tolerance: .seconds(tolerance.timeInterval), options: nil, action)
+          tolerance: .seconds(tolerance.timeInterval), options: nil
+        ) { [self] in
+          action()
+          guard mayMove, !repetition.isCancelled, !usesMainQueue(options) else { return }
+          repetition.move(
+            to: schedule(
+              after: now.advanced(by: interval), interval: interval, tolerance: tolerance, options: options, action))
+        }
+        repetition.begin(timer)
+        return repetition
       }
       let work = work(action)
       let timer = Timer(fire: date.date, interval: interval.timeInterval, repeats: true) { _ in work.run() }
@@ -110,13 +124,13 @@
       return Work(action)
     }
 
-    /// True if work for the main run loop must go through the main queue, which any thread may use, and which the run
-    /// loop serves in its common modes. An asynchronous `main` serves nothing else. The queue also releases its timers.
+    /// True if work for the main run loop goes through the main queue, which any thread may use, and which releases
+    /// its timers. An asynchronous `main` serves nothing else. With options, work for a loop that is running doesn't,
+    /// so that it also runs in a run loop within code on the main queue, and may itself wait for that queue.
     private func usesMainQueue(_ options: SchedulerOptions?) -> Bool {
       guard servesMainQueue else { return false }
-      guard self == .main, isCurrent else { return true }
-      let mode = options?.mode ?? .default
-      return mode == .default || mode == .common
+      guard self == .main, isCurrent, let options else { return true }
+      return currentMode == nil && (options.mode == .default || options.mode == .common)
     }
 
     private var isCurrent: Bool { RunLoop.current == self }
