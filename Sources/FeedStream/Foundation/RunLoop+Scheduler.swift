@@ -100,7 +100,8 @@
         return repetition
       }
       let work = work(action)
-      let timer = Timer(fire: date.date, interval: interval.timeInterval, repeats: true) { _ in work.run() }
+      // Foundation halts on an interval below a nanosecond.
+      let timer = Timer(fire: date.date, interval: max(interval.timeInterval, 1e-9), repeats: true) { _ in work.run() }
       add(timer, tolerance, options)
       let turns = Turns(in: options?.mode ?? .default, for: work, timer)
       turns?.book(at: date.date)

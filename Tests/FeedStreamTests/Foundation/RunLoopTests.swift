@@ -76,6 +76,14 @@ import Testing
     #expect(released == nil)
   }
 
+  @Test func `work repeats at an interval of less than a nanosecond`() {
+    var count = 0
+    let work = RunLoop.current.schedule(after: RunLoop.current.now, interval: 1e-10) { count += 1 }
+    run(while: { count < 2 })
+    work.cancel()
+    #expect(count >= 2)
+  }
+
   @Test func `repeating work at an interval of zero or less traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = RunLoop.main.schedule(after: RunLoop.main.now, interval: -1) {}
