@@ -1,6 +1,6 @@
 extension Publisher {
-  /// Controls whether ``EventLoop/run(_:)`` keeps running while the streams above wait for a result from outside the
-  /// loop.
+  /// Controls whether ``EventLoop/run(_:)`` keeps running while streams that are made during the subscription to
+  /// upstream wait for a result from outside the loop.
   ///
   ///     upstream    --a--b--|
   ///     keepsLoopAlive(false)
