@@ -199,6 +199,57 @@ import Testing
     source.finish()
   }
 
+  /// The same publishers, made during the subscription, would be covered.
+  @Test func `a loop waits for a publisher that flatMap makes later above keepsLoopAlive(false)`() async {
+    let numbers = await entries { (loop: EventLoop, log: Log<Int>) in
+      let subject = PassthroughSubject<Int, Never>()
+      loop.schedule { subject.send(1) }
+      return subject
+        .flatMap { number in
+          Future<Int, Never> {
+            try? await Task.sleep(for: .milliseconds(2))
+            return number
+          }
+        }
+        .keepsLoopAlive(false)
+        .sink { log.note($0) }
+    }
+    #expect(numbers == [1])
+  }
+
+  @Test func `a loop doesn't wait for a publisher in flatMap that has its own keepsLoopAlive(false)`() {
+    let kept = Mutex<[@Sendable (Result<Int, Never>) -> Void]>([])
+    withLoop { loop in
+      let subject = PassthroughSubject<Int, Never>()
+      let waiting = subject
+        .flatMap { _ in
+          Deferred { Future<Int, Never> { promise in kept.withLock { $0.append(promise) } } }.keepsLoopAlive(false)
+        }
+        .sink { _ in }
+      subject.send(1)
+      loop.run()
+      waiting.cancel()
+    }
+    #expect(kept.withLock { $0.count } == 1)
+    kept.withLock { $0 = [] }
+  }
+
+  @Test func `a loop waits for what code below keepsLoopAlive(false) and receive(on:) starts`() async {
+    let numbers = await entries { (loop: EventLoop, log: Log<Int>) in
+      CurrentValueSubject<Int, Never>(1)
+        .keepsLoopAlive(false)
+        .receive(on: loop)
+        .flatMap { number in
+          Future<Int, Never> {
+            try? await Task.sleep(for: .milliseconds(2))
+            return number
+          }
+        }
+        .sink { log.note($0) }
+    }
+    #expect(numbers == [1])
+  }
+
   @Test func `a future keeps its typed error, and releasing a future cancels its task`() async {
     let future = Future { () async throws(Boom) -> Int in throw Boom() }
     // This compiles, because the type is preserved.

@@ -6,8 +6,9 @@ extension Future {
   ///     }
   ///
   /// The result is delivered where the future was made: on the loop that the thread runs or owns. While a subscriber
-  /// waits and the promise is still retained, the loop keeps running, unless ``Publisher/keepsLoopAlive(_:)`` says
-  /// otherwise. A future made without a loop is fulfilled on the thread that calls the promise.
+  /// waits and the promise is still retained, the loop keeps running, unless ``Publisher/keepsLoopAlive(_:)`` said
+  /// otherwise where the future was made. A future made without a loop is fulfilled on the thread that calls the
+  /// promise.
   ///
   /// **Bad input:** a second result, and a result for a closed loop, are dropped and reported to
   /// ``StreamDiagnostics/onDrop(_:)``. If the promise is released without being called, subscribers keep waiting, as in

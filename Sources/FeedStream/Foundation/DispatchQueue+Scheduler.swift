@@ -84,11 +84,14 @@
 
     /// Runs `action` at `date` and then every `interval`.
     ///
-    /// - Returns: a cancellable that stops the repetition. Releasing it doesn't stop the repetition.
+    /// - Returns: a cancellable that stops the repetition. Unlike in Combine, releasing it doesn't stop the repetition;
+    ///   to stop it then, wrap the cancellable in an ``AnyCancellable``.
+    /// - Precondition: `interval` is more than zero.
     public func schedule(
       after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
       options: SchedulerOptions?, _ action: @escaping () -> Void
     ) -> any Cancellable {
+      precondition(interval > .zero, "DispatchQueue.schedule: the interval is \(interval); use more than zero")
       let timer = DispatchSource.makeTimerSource(queue: self)
       let repetition = Repetition(timer)
       let action = Carried(uncheckedly: action)

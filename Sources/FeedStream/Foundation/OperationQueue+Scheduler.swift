@@ -43,15 +43,19 @@
 
     /// Runs `action` at `date` and then every `interval`. While a run waits in the queue, further runs are skipped.
     ///
-    /// - Returns: a cancellable that stops the repetition. Releasing it doesn't stop the repetition.
+    /// - Returns: a cancellable that stops the repetition. Unlike in Combine, releasing it doesn't stop the repetition;
+    ///   to stop it then, wrap the cancellable in an ``AnyCancellable``.
+    /// - Precondition: `interval` is more than zero.
     public func schedule(
       after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
       options: SchedulerOptions?, _ action: @escaping () -> Void
     ) -> any Cancellable {
+      precondition(
+        interval > .zero, "OperationQueue.schedule: the interval is \(interval.timeInterval); use more than zero")
       let action = Carried(uncheckedly: action)
       let run = WaitingRun()
       let timer = OperationQueue.timers.schedule(
-        after: .init(.now() + max(date.date.timeIntervalSinceNow, 0)), interval: .seconds(interval.timeInterval),
+        after: .init(.now() + max(date.date.timeIntervalSinceNow, 0)), interval: interval.onQueue,
         tolerance: .zero, options: nil
       ) {
         guard run.begin() else { return }

@@ -7,9 +7,15 @@
   /// In new code, use an ``EventLoop``, which has exact timers and is also an executor. Any thread may schedule work on
   /// `RunLoop.main`. Any other run loop is for its own thread only: scheduling on it from another thread traps. If an
   /// ``EventLoop`` runs on the thread instead, that loop runs the run loop when scheduled work is due.
+  ///
+  /// On Linux, Foundation never releases a `Timer`. `RunLoop.main` needs none for work without options, which goes
+  /// through the main queue. With options, or on any other run loop, each value of `delay`, `debounce`, `throttle` or
+  /// `timeout` leaks a timer: use no options, a serial `DispatchQueue` or an ``EventLoop`` instead. `Timer.publish`
+  /// leaks one for each connection.
   extension RunLoop: Scheduler, QueueScheduler {
     @_documentation(visibility: internal)
     @inlinable public static var usesOtherThreads: Bool { true }
+    package static var repeatsTicks: Bool { true }
     package var queueName: String { servesMainQueue ? "the main run loop" : "a run loop" }
     package var isHere: (@Sendable () -> Bool)? {
       if servesMainQueue { return { DispatchQueue.isMain } }
@@ -44,10 +50,7 @@
     public var minimumTolerance: SchedulerTimeType.Stride { 0 }
 
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
-      // The main run loop serves the main queue, which any thread may use and which wakes the run loop.
-      if servesMainQueue, options == nil || self != .main || !isCurrent {
-        return DispatchQueue.main.schedule(options: nil, action)
-      }
+      if usesMainQueue(options) { return DispatchQueue.main.schedule(options: nil, action) }
       let work = work(action)
       let mode = options?.mode ?? .default
       perform(inModes: [mode]) { work.runOnce() }
@@ -70,18 +73,35 @@
 
     /// Runs `action` at `date` and then every `interval`.
     ///
-    /// - Returns: a cancellable that stops the repetition. Releasing it doesn't stop the repetition.
+    /// - Returns: a cancellable that stops the repetition. Unlike in Combine, releasing it doesn't stop the repetition;
+    ///   to stop it then, wrap the cancellable in an ``AnyCancellable``.
+    /// - Precondition: `interval` is more than zero.
     public func schedule(
       after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
       options: SchedulerOptions?, _ action: @escaping () -> Void
     ) -> any Cancellable {
+      precondition(interval > .zero, "RunLoop.schedule: the interval is \(interval.timeInterval); use more than zero")
       if usesMainQueue(options) {
-        return DispatchQueue.main.schedule(
-          after: date.onMainQueue, interval: .seconds(interval.timeInterval),
-          tolerance: .seconds(tolerance.timeInterval), options: nil, action)
+        let repetition = MovableRepetition()
+        // Work that waits for the main queue can't run on it, so the work moves to a Timer once the loop runs. Only the
+        // loop's thread may cancel that Timer.
+        let mayMove = self == .main && isCurrent
+        let timer = DispatchQueue.main.schedule(
+          after: date.onMainQueue, interval: interval.onQueue,
+          tolerance: .seconds(tolerance.timeInterval), options: nil
+        ) { [self] in
+          action()
+          guard mayMove, !repetition.isCancelled, !usesMainQueue(options) else { return }
+          repetition.move(
+            to: schedule(
+              after: now.advanced(by: interval), interval: interval, tolerance: tolerance, options: options, action))
+        }
+        repetition.begin(timer)
+        return repetition
       }
       let work = work(action)
-      let timer = Timer(fire: date.date, interval: interval.timeInterval, repeats: true) { _ in work.run() }
+      // Foundation halts on an interval below a nanosecond.
+      let timer = Timer(fire: date.date, interval: max(interval.timeInterval, 1e-9), repeats: true) { _ in work.run() }
       add(timer, tolerance, options)
       let turns = Turns(in: options?.mode ?? .default, for: work, timer)
       turns?.book(at: date.date)
@@ -105,14 +125,13 @@
       return Work(action)
     }
 
-    /// True if work for the main run loop must go through the main queue: if it comes from another thread, or while the
-    /// run loop isn't running. A running main run loop serves that queue, and an asynchronous `main` serves nothing
-    /// else.
+    /// True if work for the main run loop goes through the main queue, which any thread may use, and which releases
+    /// its timers. An asynchronous `main` serves nothing else. With options, work for a loop that is running doesn't,
+    /// so that it also runs in a run loop within code on the main queue, and may itself wait for that queue.
     private func usesMainQueue(_ options: SchedulerOptions?) -> Bool {
       guard servesMainQueue else { return false }
-      guard self == .main else { return true }
-      let mode = options?.mode ?? .default
-      return !isCurrent || currentMode == nil && (mode == .default || mode == .common)
+      guard self == .main, isCurrent, let options else { return true }
+      return currentMode == nil && (options.mode == .default || options.mode == .common)
     }
 
     private var isCurrent: Bool { RunLoop.current == self }
@@ -128,12 +147,16 @@
     /// that only the timer itself leaks.
     private final class Work: @unchecked Sendable {
       private var action: (() -> Void)?
+      /// The turns that are booked for work that runs once; their loop retains them.
+      weak var turns: Turns?
       init(_ action: @escaping () -> Void) { self.action = action }
 
       func run() { action?() }
 
       func runOnce() {
         action.take()?()
+        // A loop that isn't running would keep the turn until it runs. Another thread may have become the loop's owner.
+        if let turns, turns.loop.isHere { turns.cancel() }
       }
 
       func forget() { action = nil }
@@ -144,7 +167,7 @@
     /// Runs a run loop from an ``EventLoop`` on the same thread, so that its work is done no matter which of the two
     /// runs.
     private final class Turns {
-      private let loop: EventLoop
+      let loop: EventLoop
       private let mode: RunLoop.Mode
       private let work: Work
       /// The timer of repeated work.
@@ -159,6 +182,7 @@
         self.mode = mode == .common ? .default : mode
         self.work = work
         self.timer = timer
+        work.turns = self
       }
 
       /// Runs the run loop at `date` and, because the two clocks differ, again until the work is done.
@@ -209,6 +233,9 @@
       }
 
       public var magnitude: TimeInterval { timeInterval.magnitude }
+
+      /// The same interval between runs on a queue, which is at least a nanosecond.
+      var onQueue: DispatchQueue.SchedulerTimeType.Stride { max(.seconds(timeInterval), .nanoseconds(1)) }
 
       public static func < (lhs: Self, rhs: Self) -> Bool { lhs.timeInterval < rhs.timeInterval }
       public static func + (lhs: Self, rhs: Self) -> Self { Self(lhs.timeInterval + rhs.timeInterval) }

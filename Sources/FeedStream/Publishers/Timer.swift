@@ -47,8 +47,8 @@ extension Publishers {
   ///     downstream  ---3--6--9…
   ///
   /// This publisher is hot, like Combine's `Timer.TimerPublisher`; ``Interval`` is the cold form. There is no burst
-  /// after a stall: ticks that a busy scheduler missed are skipped. A custom scheduler repeats the work itself, and
-  /// decides what happens to missed ticks.
+  /// after a stall: ticks that a busy scheduler missed are skipped. A custom scheduler or a run loop repeats the work
+  /// itself, and decides what happens to missed ticks.
   ///
   /// **Demand:** each tick uses up one of the values that a subscriber has requested. **Policy:** a subscriber that has
   /// not requested a tick misses it; the missed tick is reported. **Failure:** none. **Cancellation:** ends a

@@ -83,6 +83,17 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
+  @Test func `repeating work at an interval of zero or less traps`() async {
+    let queue = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = DispatchQueue.main.schedule(after: DispatchQueue.main.now, interval: -1) {}
+    }
+    #expect(queue?.says("DispatchQueue.schedule: the interval is -1.0 seconds; use more than zero") == true)
+    let operations = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = OperationQueue.main.schedule(after: OperationQueue.main.now, interval: 0) {}
+    }
+    #expect(operations?.says("OperationQueue.schedule: the interval is 0.0; use more than zero") == true)
+  }
+
   @Test func `distances of a queue's time are distances of stream time`() {
     let start = DispatchQueue.SchedulerTimeType(DispatchTime(uptimeNanoseconds: 1_000))
     let later = start.advanced(by: .seconds(2))

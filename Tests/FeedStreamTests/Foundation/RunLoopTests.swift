@@ -62,4 +62,32 @@ import Testing
     ticks.cancel()
     #expect(often == nil)
   }
+
+  /// Booked turns retain their loop.
+  @Test func `one-off work that the run loop has run leaves nothing in an idle event loop of its thread`() {
+    var loop: EventLoop? = EventLoop()
+    weak let released = loop
+    var count = 0
+    RunLoop.current.schedule { count += 1 }
+    RunLoop.current.schedule(after: RunLoop.current.now) { count += 1 }
+    run(while: { count < 2 })
+    #expect(count == 2)
+    loop = nil
+    #expect(released == nil)
+  }
+
+  @Test func `work repeats at an interval of less than a nanosecond`() {
+    var count = 0
+    let work = RunLoop.current.schedule(after: RunLoop.current.now, interval: 1e-10) { count += 1 }
+    run(while: { count < 2 })
+    work.cancel()
+    #expect(count >= 2)
+  }
+
+  @Test func `repeating work at an interval of zero or less traps`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = RunLoop.main.schedule(after: RunLoop.main.now, interval: -1) {}
+    }
+    #expect(result?.says("RunLoop.schedule: the interval is -1.0; use more than zero") == true)
+  }
 }

@@ -78,15 +78,23 @@ import Testing
 
   @Test func `Interval with an interval of zero traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = Interval(every: 0, scheduler: ImmediateScheduler.shared)
+      _ = Interval(every: 0, scheduler: VirtualTimeScheduler())
     }
     #expect(result?.says("use more than 0") == true)
   }
 
-  @Test func `Interval requires a scheduler with time`() async {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+  @Test func `Interval and collect(.byTime) require a scheduler with time`() async {
+    let literal = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Interval(every: 5, scheduler: ImmediateScheduler.shared).sink { _ in }
     }
-    #expect(result?.says("use one whose time advances") == true)
+    #expect(literal?.says("Interval: this scheduler's time does not advance; use one whose time advances") == true)
+    let inSeconds = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Interval(every: .seconds(1), scheduler: ImmediateScheduler.shared).sink { _ in }
+    }
+    #expect(inSeconds?.says("use one whose time advances") == true)
+    let collected = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Just(1).collect(.byTime(ImmediateScheduler.shared, .seconds(1)))
+    }
+    #expect(collected?.says("use one whose time advances") == true)
   }
 }

@@ -7,10 +7,13 @@ package protocol QueueScheduler: Scheduler {
   var isHere: (@Sendable () -> Bool)? { get }
   /// True if the queue may drop work, as an operation queue does in `cancelAllOperations()`.
   static var dropsWork: Bool { get }
+  /// True if a timer lets the queue repeat its work, because scheduling each tick on its own would leak memory.
+  static var repeatsTicks: Bool { get }
 }
 
 extension QueueScheduler {
   package static var dropsWork: Bool { false }
+  package static var repeatsTicks: Bool { false }
 }
 
 /// A scheduler that is itself a home of streams, on its own thread. Streams with other homes cross to it.

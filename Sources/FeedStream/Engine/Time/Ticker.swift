@@ -1,12 +1,16 @@
 import Synchronization
 
+/// The message for a scheduler such as `ImmediateScheduler`, after the operator's name.
+@usableFromInline let timelessScheduler =
+  "this scheduler's time does not advance; use one whose time advances, such as an EventLoop or, in tests, a VirtualTimeScheduler"
+
 /// Ticks at a regular interval, at most once per wake-up.
 ///
 /// A tick is due one interval after the last one was due. If the scheduler is so late that the next tick is already
 /// due, the missed ticks are skipped and the interval starts from now: there is no burst after a stall. The interval
-/// also starts from now if the scheduler's clock was set back. A third-party scheduler repeats the work itself, as it
-/// does for Combine's timers. Such a scheduler decides the order of timers that are due together, and what happens to
-/// missed ticks.
+/// also starts from now if the scheduler's clock was set back. A third-party scheduler or a run loop repeats the work
+/// itself, as it does for Combine's timers. Such a scheduler decides the order of timers that are due together, and
+/// what happens to missed ticks.
 @usableFromInline final class Ticker<Context: Scheduler> {
   private let interval: Context.SchedulerTimeType.Stride
   private let scheduler: Context
@@ -35,7 +39,9 @@ import Synchronization
     let due = Due(scheduler.now)
     self.due = due
     let timer = OneShot(scheduler, tolerance: tolerance, options: options)
-    schedulerRepeats = !timer.canBeCancelled && !scheduler.isQueue
+    let queue = scheduler as? any QueueScheduler
+    schedulerRepeats =
+      !timer.canBeCancelled && (!scheduler.isQueue || queue.map { type(of: $0).repeatsTicks } ?? false)
     alarm = Alarm(of: Context.self, hold: scheduler.newHold()) { timer.start(at: due.date, period: interval, $0) }
   }
 
@@ -57,15 +63,12 @@ import Synchronization
   private func waitForNext(_ tick: @escaping (Context.SchedulerTimeType) -> Void) {
     isSetting = true
     alarm.set(repeats: schedulerRepeats) { [self] in
-      precondition(
-        !isSetting,
-        "Interval or timer: this scheduler's time does not advance; use one whose time advances, such as an EventLoop or, in tests, a VirtualTimeScheduler"
-      )
+      precondition(!isSetting, "Interval or timer: \(timelessScheduler)")
       guard !isOver.load(ordering: .acquiring) else { return }
       let now = scheduler.now
       guard !schedulerRepeats else { return tick(now) }
       let (next, fromNow) = (due.date.advanced(by: interval), now.advanced(by: interval))
-      // Run loops and operation queues use the wall clock. Their timers may fire slightly early.
+      // Operation queues use the wall clock. Their timers may fire slightly early.
       due.date = next > now && next <= fromNow.advanced(by: .milliseconds(10)) ? next : fromNow
       // At the end of time, there is no next tick. (On a coarse clock, a short interval doesn't change the date either.)
       let isLast = due.date <= now && now.advanced(by: .seconds(1)) <= now
@@ -82,8 +85,10 @@ import Synchronization
     hold?.letGo()
   }
 
-  /// Traps unless the interval is more than zero.
+  /// Traps unless the scheduler has time, and the interval is more than zero.
   @inlinable static func check(_ interval: Context.SchedulerTimeType.Stride, _ name: StaticString) {
+    // Every length of this scheduler's time may be zero, even one of a second.
+    precondition(Context.self != ImmediateScheduler.self, "\(name): \(timelessScheduler)")
     precondition(interval > .zero, "\(name): interval is \(interval); use more than 0")
   }
 }

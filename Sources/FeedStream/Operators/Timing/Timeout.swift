@@ -156,10 +156,7 @@ extension Publishers {
 
   @usableFromInline func startTime() {
     alarm.set { [self] in expire() }
-    precondition(
-      alarm.isSet,
-      "timeout: this scheduler's time does not advance; use one whose time advances, such as an EventLoop or, in tests, a VirtualTimeScheduler"
-    )
+    precondition(alarm.isSet, "timeout: \(timelessScheduler)")
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
