@@ -64,7 +64,8 @@ struct WebSocketURL: Hashable {
 
   /// The text without any part that may be a password.
   private static func withoutSecrets(_ text: String) -> String {
-    guard let at = text.lastIndex(of: "@") else { return text }
+    // As bytes: a character may be `@` with a combining mark.
+    guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return text }
     let start = text.range(of: "://")?.upperBound ?? text.startIndex
     return start <= at ? text[..<start] + "…" + text[at...] : text
   }
