@@ -76,28 +76,38 @@ extension TLSChannel {
     }
   }
 
-  /// True while only a part of a message of the peer has arrived; the rest is then read.
+  /// True while only a part of a message of the peer has arrived; the rest is then read. If it can't be, the ends that
+  /// wait fail.
   private func mustWait() -> Bool {
+    guard !engine.hasSaidGoodbye, failure == nil || awaitsInput else { return false }
     awaitsInput = false
-    guard failure == nil, !engine.hasSaidGoodbye else { return false }
-    switch engine.finishMessage() {
+    let step: TLSEngine.Step<Void> = failure.map { .failed($0) } ?? engine.finishMessage()
+    switch step {
     case .done: break
     case .wantsInput where ending == nil:
       awaitsInput = true
       readBelow()
-    case .wantsInput, .ended: failure = belowFailure ?? .truncated
-    case .failed(let error): failure = error
+    case .wantsInput, .ended: failEnds(belowFailure ?? .truncated)
+    case .failed(let error): failEnds(error)
     }
     return awaitsInput
+  }
+
+  private func failEnds(_ reason: TLSError) {
+    failure = reason
+    let (closures, error) = (whenEnded, SystemError("write to", "\(peer)", reason))
+    whenEnded = []
+    // Reported on a later turn, like every result.
+    scheduler.schedule { [weak self] in
+      for done in closures where self?.isClosed == false { done(error) }
+    }
   }
 
   /// Continues writing, or ends it, if it waited for input.
   func resumeWriting() {
     guard awaitsInput, !isClosed else { return }
-    awaitsInput = false
-    encrypt()
+    if !mustWait() { encrypt() }
     send()
-    if !awaitsInput, !isWanted { stopBelow() }
     answer()
   }
 

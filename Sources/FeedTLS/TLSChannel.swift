@@ -107,7 +107,7 @@ final class TLSChannel: ByteChannel {
     inner.startReading { [unowned self] in came($0) }
   }
 
-  func stopBelow() {
+  private func stopBelow() {
     guard isReadingBelow else { return }
     isReadingBelow = false
     inner.stopReading()
@@ -120,6 +120,8 @@ final class TLSChannel: ByteChannel {
       if let onInput { return onInput() }
       deliverWhatCame()
       resumeWriting()
+      // What a write waited for may also have come while its subscriber was called.
+      if !isWanted, !awaitsInput, !isClosed { stopBelow() }
     }
   }
 
@@ -171,7 +173,7 @@ final class TLSChannel: ByteChannel {
   func close() {
     guard !isClosed else { return }
     // If a record is only partly sent, `close_notify` can't follow it. If bytes are missing, it would hide that.
-    if !isWritingBelow, !breaksOff {
+    if !isWritingBelow, waiting.isEmpty, !breaksOff {
       if failure == nil { engine.sayGoodbye() }
       // Tried immediately, without waiting for the result.
       if engine.outputCount > 0 { inner.write(engine.takeOutput()) { _ in } }

@@ -209,13 +209,72 @@ import Testing
     }
   }
 
-  @Test func `a write that waits for the rest of a session ticket fails when the connection is lost`() throws {
+  @Test(arguments: [true, false], ["hello", ""])
+  func `a write, or its end, that waits for the rest of a session ticket fails when the connection does`(
+    isLost: Bool, text: String
+  ) throws {
     try withPartOfTicket { pair, reading in
-      reading.cancel()
-      let writing = try send(["hello"], to: pair.client)
-      pair.time.network.loseConnections()
+      let writing = try send([Chunk(text)], to: pair.client, atEnd: .endsWriting)
+      if isLost {
+        reading.cancel()
+        pair.time.network.loseConnections()
+      } else {
+        // A byte in the middle of the ticket that doesn't belong there.
+        try #require(pair.client?.channel as? TLSChannel).engine.feed("x")
+      }
       pair.time.run()
-      #expect((writing.error?.cause as? SystemError)?.name == "ECONNRESET")
+      #expect((writing.error?.cause as? SystemError)?.name == (isLost ? "ECONNRESET" : "EPROTO"))
+      reading.cancel()
+    }
+  }
+
+  /// Lets the client receive the rest of its tickets, followed by a byte of data, as one chunk.
+  private func receiveRestOfTickets(_ pair: Pair) throws {
+    let channel = try #require(pair.client?.channel as? TLSChannel)
+    var rest: [Chunk] = []
+    channel.inner.startReading { if case .chunk(let chunk) = $0 { rest.append(chunk) } }
+    pair.time.run()
+    for chunk in rest { channel.engine.feed(chunk) }
+    channel.isReadingBelow = false
+    channel.readBelow()
+    let writing = try send(["x"], to: pair.server)
+    pair.time.run()
+    #expect(writing.isFinished && SSL_is_init_finished(channel.engine.ssl) == 1)
+  }
+
+  @Test func `a connection reads no more after a write has waited, if its reader is cancelled`() throws {
+    try withPartOfTicket { pair, old in
+      old.cancel()
+      let first = try send(["hello"], to: pair.client)
+      var second: Outcome<Never, WriteError>?
+      var reading: AnyCancellable?
+      reading = try #require(pair.client).bytes.sink { _ in
+      } receiveValue: { _ in
+        reading?.cancel()
+        first.cancel()
+        second = try? send([" world"], to: pair.client)
+      }
+      try receiveRestOfTickets(pair)
+      #expect(second?.isFinished == true)
+      let writing = try send([Chunk(repeatElement(1, count: 1_000_000))], to: pair.server)
+      pair.time.run()
+      #expect(writing.completion == nil)
+      writing.cancel()
+    }
+  }
+
+  @Test func `closing while a write waits for the rest of a session ticket isn't a proper end`() throws {
+    try withPartOfTicket { pair, old in
+      old.cancel()
+      let writing = try send(["hello"], to: pair.client)
+      let received = Outcome(try #require(pair.server).bytes)
+      let reading = try #require(pair.client).bytes.sink { _ in
+      } receiveValue: { _ in
+        pair.client?.close()
+      }
+      try receiveRestOfTickets(pair)
+      #expect(received.values.isEmpty && received.error?.name == "ECONNABORTED" && writing.error != nil)
+      reading.cancel()
     }
   }
 
