@@ -140,7 +140,9 @@ import Testing
     ] {
       #expect(throws: WebSocketError.self, "\(text)") { try WebSocketURL(text) }
     }
-    for text in ["ws://user:secret@h/", "ws://user:secret@\u{301}h/"] {
+    for text in [
+      "ws://user:secret@h/", "ws://user:secret@\u{301}h/", "user:secret@h/?next=http://x", "user:secret://@h/",
+    ] {
       #expect {
         try WebSocketURL(text)
       } throws: {
