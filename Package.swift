@@ -282,7 +282,7 @@ let package = Package(
     .target(name: "RedisTestSupport", dependencies: ["FeedRedis", "TestSupport"], path: "Tests/RedisSupport"),
     .testTarget(
       name: "FeedTLSTests",
-      dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting", "FeedHTTPServer", "FeedTLS"]),
+      dependencies: ["TestSupport", "COpenSSL", "FeedStream", "FeedStreamTesting", "FeedHTTPServer", "FeedTLS"]),
     .testTarget(
       name: "FeedWebSocketTests",
       dependencies: [

@@ -4,8 +4,8 @@ internal import FeedStream
 extension TLSChannel {
   func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
     guard !isClosed else { return }
-    waiting = chunks.filter { !$0.isEmpty }
-    skipEncrypted()
+    // A cancelled publisher's bytes may still wait. Its closure isn't needed anymore.
+    waiting += withoutEncrypted(chunks)
     hasWritten = done
     guard !isWritingBelow else { return }
     encrypt()
@@ -22,7 +22,7 @@ extension TLSChannel {
     waiting = chunks
     encrypt()
     waiting = []
-    guard failure == nil else { return 0 }
+    guard failure == nil, !awaitsInput else { return 0 }
     var output = engine.takeOutput()
     var sent = inner.writeNow(output)
     while let first = output.first, first.count <= sent {
@@ -38,23 +38,24 @@ extension TLSChannel {
     return 0
   }
 
-  /// Drops waiting bytes that ``writeNow(_:)`` has encrypted.
-  private func skipEncrypted() {
-    while encryptedAhead > 0, let first = waiting.first {
-      let skipped = min(encryptedAhead, first.count)
+  /// The chunks that aren't empty, without the bytes that ``writeNow(_:)`` has encrypted.
+  private func withoutEncrypted(_ chunks: [Chunk]) -> [Chunk] {
+    chunks.compactMap { chunk in
+      let skipped = min(encryptedAhead, chunk.count)
       encryptedAhead -= skipped
-      if skipped < first.count { waiting[0] = first[skipped..<first.count] } else { waiting.removeFirst() }
+      return skipped < chunk.count ? chunk[skipped..<chunk.count] : nil
     }
   }
 
   func endWriting(_ done: @escaping (SystemError?) -> Void) {
-    guard !isClosed, hasEnded == nil else { return }
-    hasEnded = done
+    guard !isClosed else { return }
+    whenEnded.append(done)
     if !isWritingBelow, hasWritten == nil { endBelow() }
   }
 
   /// Encrypts waiting bytes, in records of the maximum length.
   private func encrypt() {
+    guard !waiting.isEmpty, !mustWait() else { return }
     let record = 16 * 1024
     while let first = waiting.first, engine.outputCount < Self.batch, failure == nil {
       var piece = first
@@ -73,6 +74,41 @@ extension TLSChannel {
       }
       if let error = piece.withUnsafeBytes({ engine.write($0) }) { failure = error }
     }
+  }
+
+  /// True while only a part of a message of the peer has arrived; the rest is then read. If it can't be, the ends that
+  /// wait fail.
+  private func mustWait() -> Bool {
+    guard !engine.hasSaidGoodbye, failure == nil || awaitsInput else { return false }
+    awaitsInput = false
+    let step: TLSEngine.Step<Void> = failure.map { .failed($0) } ?? engine.finishMessage()
+    switch step {
+    case .done: break
+    case .wantsInput where ending == nil:
+      awaitsInput = true
+      readBelow()
+    case .wantsInput, .ended: failEnds(belowFailure ?? .truncated)
+    case .failed(let error): failEnds(error)
+    }
+    return awaitsInput
+  }
+
+  private func failEnds(_ reason: TLSError) {
+    failure = reason
+    let (closures, error) = (whenEnded, SystemError("write to", "\(peer)", reason))
+    whenEnded = []
+    // Reported on a later turn, like every result.
+    scheduler.schedule { [weak self] in
+      for done in closures where self?.isClosed == false { done(error) }
+    }
+  }
+
+  /// Continues writing, or ends it, if it waited for input.
+  func resumeWriting() {
+    guard awaitsInput, !isClosed else { return }
+    if !mustWait() { encrypt() }
+    send()
+    answer()
   }
 
   /// Sends encrypted bytes, unless a write is running.
@@ -109,16 +145,18 @@ extension TLSChannel {
     let done = hasWritten
     hasWritten = nil
     done?(failure.map { SystemError("write to", "\(peer)", $0) })
-    if !isClosed, hasEnded != nil, !isWritingBelow, hasWritten == nil { endBelow() }
+    if !isClosed, !whenEnded.isEmpty, !isWritingBelow, hasWritten == nil { endBelow() }
   }
 
   private func endBelow() {
+    guard !mustWait() else { return }
     engine.sayGoodbye()
     if engine.outputCount > 0 { return send() }
-    guard let done = hasEnded else { return }
-    hasEnded = nil
+    guard !whenEnded.isEmpty else { return }
+    let closures = whenEnded
+    whenEnded = []
     // The peer has received `close_notify`, and may have closed the connection already.
-    inner.endWriting { _ in done(nil) }
+    inner.endWriting { _ in for done in closures { done(nil) } }
   }
 }
 

@@ -24,15 +24,18 @@ final class TLSChannel: ByteChannel {
   var isReadingBelow = false
   var isDelivering = false
   /// The result with which the underlying connection ended.
-  private var ending: ReadResult?
+  private(set) var ending: ReadResult?
   /// Called during the handshake, instead of delivering input.
   private var onInput: (() -> Void)?
 
   // Writing.
   var waiting: [Chunk] = []
   var hasWritten: ((SystemError?) -> Void)?
-  var hasEnded: ((SystemError?) -> Void)?
+  /// Called when writing has ended. A cancelled publisher's closure may still wait when the next one ends writing.
+  var whenEnded: [(SystemError?) -> Void] = []
   var isWritingBelow = false
+  /// True while writing waits for the rest of a message of the peer, which is read even if nobody reads.
+  var awaitsInput = false
   /// The number of plaintext bytes that are already encrypted, and that the next write repeats.
   var encryptedAhead = 0
 
@@ -72,7 +75,7 @@ final class TLSChannel: ByteChannel {
     settle(failure)
   }
 
-  private var belowFailure: TLSError? { if case .failure(let error) = ending { .system(error) } else { nil } }
+  var belowFailure: TLSError? { if case .failure(let error) = ending { .system(error) } else { nil } }
 
   // MARK: Reading
 
@@ -81,20 +84,22 @@ final class TLSChannel: ByteChannel {
     self.deliver = deliver
     isWanted = true
     guard !isDelivering else { return }
-    guard engine.holdsInput || engine.hasFailed || ending != nil || failure != nil else { return readBelow() }
+    guard engine.holdsInput || engine.hasFailed || engine.hasEnded || ending != nil || failure != nil else {
+      return readBelow()
+    }
     // Delivered on a later turn, like every result.
     scheduler.schedule { [weak self] in self?.deliverWhatCame() }
   }
 
   func stopReading() {
     isWanted = false
-    stopBelow()
+    if !awaitsInput { stopBelow() }
   }
 
   var endsWithBytes: Bool { true }
   var hasInput: Bool { !isClosed && (engine.holdsInput || inner.hasInput) }
 
-  private func readBelow() {
+  func readBelow() {
     // TLS's responses to the peer's control messages must be sent before more bytes are read.
     guard !isReadingBelow, ending == nil, !isClosed, engine.outputCount < Self.batch else { return }
     isReadingBelow = true
@@ -111,7 +116,13 @@ final class TLSChannel: ByteChannel {
   private func came(_ result: ReadResult) {
     if case .chunk(let chunk) = result { engine.feed(chunk) } else { (ending, isReadingBelow) = (result, false) }
     // The subscriber may release this channel.
-    withExtendedLifetime(self) { if let onInput { onInput() } else { deliverWhatCame() } }
+    withExtendedLifetime(self) {
+      if let onInput { return onInput() }
+      deliverWhatCame()
+      resumeWriting()
+      // What a write waited for may also have come while its subscriber was called.
+      if !isWanted, !awaitsInput, !isClosed { stopBelow() }
+    }
   }
 
   func deliverWhatCame() {
@@ -162,14 +173,14 @@ final class TLSChannel: ByteChannel {
   func close() {
     guard !isClosed else { return }
     // If a record is only partly sent, `close_notify` can't follow it. If bytes are missing, it would hide that.
-    if !isWritingBelow, !breaksOff {
+    if !isWritingBelow, waiting.isEmpty, !breaksOff {
       if failure == nil { engine.sayGoodbye() }
       // Tried immediately, without waiting for the result.
       if engine.outputCount > 0 { inner.write(engine.takeOutput()) { _ in } }
     }
     isClosed = true
-    (deliver, onInput, hasWritten, hasEnded) = (nil, nil, nil, nil)
-    waiting = []
+    (deliver, onInput, hasWritten) = (nil, nil, nil)
+    (waiting, whenEnded) = ([], [])
     below.close()
   }
 }

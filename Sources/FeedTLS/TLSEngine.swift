@@ -18,6 +18,8 @@ final class TLSEngine {
   private var failure: TLSError?
   /// True after a failed call.
   var hasFailed: Bool { failure != nil }
+  /// True after the peer's `close_notify`.
+  var hasEnded: Bool { SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 }
   private(set) var hasSaidGoodbye = false
   /// The certificate that the peer presented, and the first invalid certificate in its chain.
   private var refusal: (shown: Certificate, at: Certificate)?
@@ -101,6 +103,7 @@ final class TLSEngine {
   }
 
   func handshake(with host: String?) -> Step<Void> {
+    if let failure { return .failed(failure) }
     ERR_clear_error()
     let result = SSL_do_handshake(ssl)
     return result == 1 ? .done(()) : step(result, host)
@@ -130,7 +133,11 @@ final class TLSEngine {
     return stop
   }
 
-  /// Encrypts a piece of at most 16 KiB, which becomes one record.
+  /// Reads the rest of a message of the peer, such as a long session ticket, of which only a part has arrived. Until
+  /// then, OpenSSL can neither write nor send `close_notify`.
+  func finishMessage() -> Step<Void> { SSL_is_init_finished(ssl) == 1 ? .done(()) : handshake(with: nil) }
+
+  /// Encrypts a piece of at most 16 KiB, which becomes one record. Call this only after ``finishMessage()`` is done.
   func write(_ bytes: UnsafeRawBufferPointer) -> TLSError? {
     guard bytes.count > 0 else { return nil }
     if let failure { return failure }

@@ -424,6 +424,23 @@ import Testing
     #expect(ask("/failing") == ("3\r\nabc\r\n", true))
     bench.end()
   }
+
+  @Test(arguments: [[599], [600], [601], [600, 1]])
+  func `a compressed body is cut off if it is shorter than announced, and ends at the announced length`(
+    counts: [Int]
+  ) throws {
+    let count = counts.reduce(0, +)
+    let chunks = counts.map { Chunk(repeatElement(97, count: $0)) }
+    let bench = Bench().serve { _ in
+      .init(headers: ["Content-Type": "text/csv"], body: chunks.publisher, length: 600)
+    }
+    let client = bench.send("GET / HTTP/1.1\r\nHost: h\r\nAccept-Encoding: gzip\r\n\r\n")
+    let bytes = client.receiveBytes()
+    let hasEnd = bytes.suffix(7).elementsEqual("\r\n0\r\n\r\n".utf8)
+    #expect(hasEnd == (count >= 600) && client.hasEndedWriting == (count < 600))
+    #expect(try gunzip(unchunked(bytes), isPart: count < 600) == Array(repeating: 97, count: min(count, 600)))
+    bench.end()
+  }
 }
 
 extension String {

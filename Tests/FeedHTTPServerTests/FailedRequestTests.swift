@@ -8,16 +8,18 @@ import Testing
 /// Errors of handlers are reported. The hook is process-wide; no other suite here sets it.
 @Suite(.serialized, .settled) struct FailedRequestTests {
   private struct Boom: Error {}
-  private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n" }
+  private static func get(_ path: String, _ fields: String = "") -> String {
+    "GET \(path) HTTP/1.1\r\nHost: h\r\n\(fields)\r\n"
+  }
 
   /// The reports of a server about a request, and the status that the client gets.
-  private func report(_ path: String = "/a?token=secret", _ serve: (Bench) -> Bench) -> (
+  private func report(_ path: String = "/a?token=secret", fields: String = "", _ serve: (Bench) -> Bench) -> (
     reports: [String], status: String
   ) {
     var reports: [String] = []
     let bench = serve(Bench())
     bench.server.onError = { reports.append("\($0)") }
-    let answer = bench.send(Self.get(path)).receive()
+    let answer = bench.send(Self.get(path, fields)).receive()
     bench.end()
     return (reports, String(answer.dropFirst(9).prefix(3)))
   }
@@ -74,6 +76,20 @@ import Testing
     #expect(long.reports == [Self.place + "the body is longer than announced"])
     let right = report { $0.serve { _ in .init(body: Just(Chunk("abc")), length: 3) } }
     #expect(right.reports.isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      (599, "the body ended 1 byte before its announced length"), (600, nil),
+      (601, "the body is longer than announced"),
+    ] as [(Int, String?)])
+  func `onError reports a compressed body that has the wrong length`(count: Int, error: String?) {
+    let compressed = report(fields: "Accept-Encoding: gzip\r\n") {
+      $0.serve { _ in
+        .init(headers: ["Content-Type": "text/csv"], body: Just(Chunk(repeatElement(97, count: count))), length: 600)
+      }
+    }
+    #expect(compressed.reports == [error].compactMap { $0 }.map { Self.place + $0 })
   }
 
   @Test func `onError reports a header value with line breaks`() {

@@ -25,6 +25,8 @@ final class Papers: Sendable {
       sed -i 's/^subjectAltName=DNS:other.example.*/subjectAltName=DNS:other.example,DNS:more.example/' settings
       printf '[lines]\\nbasicConstraints=CA:FALSE\\nsubjectAltName=@names\\n[names]\\n' >>settings
       printf 'DNS.1=localhost\\nDNS.2=guest.example\\\\nadmin.example\\n' >>settings
+      printf '[long]\\nbasicConstraints=CA:FALSE\\nsubjectAltName=@many\\n[many]\\n' >>settings
+      for number in $(seq 1200); do printf 'DNS.%s=name%s.wild.example\\n' $number $number; done >>settings
       make() { # name, section, subject, root
         openssl req -x509 -config settings -extensions "$2" -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -sha256 \\
           -days 3650 -subj "/CN=$3" -keyout "$1.key" -out "$1.pem" ${4:+-CA "$4.pem" -CAkey "$4.key"} 2>>log
@@ -40,6 +42,7 @@ final class Papers: Sendable {
       make deep localhost localhost intermediate
       make lines lines localhost root
       make client other.example client.example root
+      make long long client.example root
       cat deep.pem intermediate.pem >chain.pem
       """
     guard try ChildProcess.run("/bin/sh", ["-c", script, folder], errors: .inherited).ending == .exited(0) else {

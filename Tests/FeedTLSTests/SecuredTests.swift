@@ -1,8 +1,10 @@
+import COpenSSL
 import FeedStream
 import FeedStreamTesting
-import FeedTLS
 import TestSupport
 import Testing
+
+@testable import FeedTLS
 
 /// TLS over connections in virtual time.
 @Suite(.settled, .timeLimit(.minutes(5))) struct SecuredTests {
@@ -124,6 +126,155 @@ import Testing
         total += Chunk(joining: one.values).count
       }
       #expect(total == 200_000 && writing.isFinished)
+    }
+  }
+
+  @Test func `a reader that pauses at the last data gets the end that arrived with it`() throws {
+    try withPair { pair in
+      try pair.connect(papers.client(), papers.server())
+      let server = try #require(pair.server)
+      let channel = try #require(pair.client?.channel as? TLSChannel)
+      // The data and `close_notify` arrive as one chunk, and the connection stays open.
+      let error = Chunk("x").withUnsafeBytes { channel.engine.write($0) }
+      channel.engine.sayGoodbye()
+      channel.inner.write([Chunk(joining: channel.engine.takeOutput())]) { _ in }
+      let first = Outcome(server.bytes.prefix(1))
+      pair.time.run()
+      #expect(error == nil && first.text == "x")
+      for _ in 0..<2 {
+        let rest = Outcome(server.bytes)
+        pair.time.run()
+        #expect(rest.values.isEmpty && rest.isFinished)
+      }
+    }
+  }
+
+  @Test func `a cancelled publisher's running write completes before the next one's`() throws {
+    try withPair { pair in
+      try pair.connect(papers.client(), papers.server())
+      let (client, server) = (try #require(pair.client), try #require(pair.server))
+      let sent = Chunk((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 1_000) })
+      try send([sent], to: client).cancel()
+      let second = try send(["end"], to: client, atEnd: .endsWriting)
+      let reading = Outcome(server.bytes)
+      pair.time.run()
+      #expect(Chunk(joining: reading.values) == Chunk(joining: [sent, "end"]))
+      #expect(reading.isFinished && second.isFinished)
+    }
+  }
+
+  @Test func `writing ends for the next publisher while a cancelled one's end still waits`() throws {
+    try withPair { pair in
+      try pair.connect(papers.client(), papers.server())
+      try send([], to: pair.client, atEnd: .endsWriting).cancel()
+      let second = try send([], to: pair.client, atEnd: .endsWriting)
+      let reading = Outcome(try #require(pair.server).bytes)
+      pair.time.run()
+      #expect(reading.isFinished && second.isFinished)
+    }
+  }
+
+  /// Calls `body` when the client has received a part of a session ticket that needs two records, because it contains
+  /// the client's long certificate.
+  private func withPartOfTicket(_ body: (Pair, _ clientBytes: Outcome<Chunk, SystemError>) throws -> Void) throws {
+    try withPair { pair in
+      pair.time.network.link.buffer = 20_000
+      pair.time.network.link.latency = .milliseconds(10)
+      let server = try papers.server()
+      // A server that requires certificates gives no tickets.
+      SSL_CTX_set_verify(server.context.pointer, SSL_VERIFY_PEER, nil)
+      try server.context.trust(papers.roots)
+      try pair.connect(TLSClient(trusting: papers.roots, identity: papers.identity("long")), server)
+      let reading = Outcome(try #require(pair.client).bytes)
+      // The bytes beyond the link's buffer are sent now, and arrive later.
+      pair.time.advance(by: .milliseconds(1))
+      let channel = try #require(pair.client?.channel as? TLSChannel)
+      try #require(SSL_is_init_finished(channel.engine.ssl) == 0)
+      try body(pair, reading)
+    }
+  }
+
+  @Test(arguments: [true, false], ["hello", ""])
+  func `a write, or its end, waits for the rest of a long session ticket, even without a reader`(
+    isRead: Bool, text: String
+  ) throws {
+    try withPartOfTicket { pair, reading in
+      if !isRead { reading.cancel() }
+      let writing = try send([Chunk(text)], to: pair.client, atEnd: .endsWriting)
+      let received = Outcome(try #require(pair.server).bytes)
+      pair.time.run()
+      #expect(received.text == text && received.isFinished && writing.isFinished)
+      #expect(pair.client?.tlsFailure == nil && reading.completion == nil)
+      reading.cancel()
+    }
+  }
+
+  @Test(arguments: [true, false], ["hello", ""])
+  func `a write, or its end, that waits for the rest of a session ticket fails when the connection does`(
+    isLost: Bool, text: String
+  ) throws {
+    try withPartOfTicket { pair, reading in
+      let writing = try send([Chunk(text)], to: pair.client, atEnd: .endsWriting)
+      if isLost {
+        reading.cancel()
+        pair.time.network.loseConnections()
+      } else {
+        // A byte in the middle of the ticket that doesn't belong there.
+        try #require(pair.client?.channel as? TLSChannel).engine.feed("x")
+      }
+      pair.time.run()
+      #expect((writing.error?.cause as? SystemError)?.name == (isLost ? "ECONNRESET" : "EPROTO"))
+      reading.cancel()
+    }
+  }
+
+  /// Lets the client receive the rest of its tickets, followed by a byte of data, as one chunk.
+  private func receiveRestOfTickets(_ pair: Pair) throws {
+    let channel = try #require(pair.client?.channel as? TLSChannel)
+    var rest: [Chunk] = []
+    channel.inner.startReading { if case .chunk(let chunk) = $0 { rest.append(chunk) } }
+    pair.time.run()
+    for chunk in rest { channel.engine.feed(chunk) }
+    channel.isReadingBelow = false
+    channel.readBelow()
+    let writing = try send(["x"], to: pair.server)
+    pair.time.run()
+    #expect(writing.isFinished && SSL_is_init_finished(channel.engine.ssl) == 1)
+  }
+
+  @Test func `a connection reads no more after a write has waited, if its reader is cancelled`() throws {
+    try withPartOfTicket { pair, old in
+      old.cancel()
+      let first = try send(["hello"], to: pair.client)
+      var second: Outcome<Never, WriteError>?
+      var reading: AnyCancellable?
+      reading = try #require(pair.client).bytes.sink { _ in
+      } receiveValue: { _ in
+        reading?.cancel()
+        first.cancel()
+        second = try? send([" world"], to: pair.client)
+      }
+      try receiveRestOfTickets(pair)
+      #expect(second?.isFinished == true)
+      let writing = try send([Chunk(repeatElement(1, count: 1_000_000))], to: pair.server)
+      pair.time.run()
+      #expect(writing.completion == nil)
+      writing.cancel()
+    }
+  }
+
+  @Test func `closing while a write waits for the rest of a session ticket isn't a proper end`() throws {
+    try withPartOfTicket { pair, old in
+      old.cancel()
+      let writing = try send(["hello"], to: pair.client)
+      let received = Outcome(try #require(pair.server).bytes)
+      let reading = try #require(pair.client).bytes.sink { _ in
+      } receiveValue: { _ in
+        pair.client?.close()
+      }
+      try receiveRestOfTickets(pair)
+      #expect(received.values.isEmpty && received.error?.name == "ECONNABORTED" && writing.error != nil)
+      reading.cancel()
     }
   }
 

@@ -69,6 +69,7 @@ import Testing
   @Test func `requests for unlisted hosts are refused with 421`() {
     #expect(answer { $0.hosts = ["example.org"] }.status == 101)
     #expect(answer([("Host", "EXAMPLE.org")]) { $0.hosts = ["example.org"] }.status == 101)
+    #expect(answer([("Host", "example.org:8080")]) { $0.hosts = ["Example.org:8080"] }.status == 101)
     #expect(answer([("Host", "other")]) { $0.hosts = ["example.org"] }.status == 421)
   }
 
@@ -178,10 +179,14 @@ import Testing
     ] {
       #expect(throws: WebSocketError.self, "\(text)") { try WebSocketURL(text) }
     }
-    #expect {
-      try WebSocketURL("ws://user:secret@h/")
-    } throws: {
-      !"\($0)".contains("secret")
+    for text in [
+      "ws://user:secret@h/", "ws://user:secret@\u{301}h/", "user:secret@h/?next=http://x", "user:secret://@h/",
+    ] {
+      #expect {
+        try WebSocketURL(text)
+      } throws: {
+        !"\($0)".contains("secret")
+      }
     }
   }
 }

@@ -68,6 +68,16 @@ import Testing
     }
   }
 
+  @Test func `the system's roots are read once for all clients that aren't given others`() throws {
+    try withVirtualTime { time in
+      var options = WebSocketClient.Options()
+      let first = try WebSocketClient(options, on: time).tls
+      #expect(try WebSocketClient(on: time).tls === first)
+      options.tls = try TLSClient(trusting: .system)
+      #expect(try WebSocketClient(options, on: time).tls === options.tls)
+    }
+  }
+
   @Test(arguments: [nil, WebSocketCompression(keepsContext: true)])
   func `messages of all lengths are echoed on a real loop`(_ compression: WebSocketCompression?) throws {
     let loop = EventLoop()

@@ -4,7 +4,8 @@ extension HTTPMiddleware {
   /// Limits the number of requests per client in a period; requests beyond the limit get 429 with `Retry-After`.
   ///
   /// Each client has a bucket of `requests`, which refills at an even pace. The client may send that many in one burst,
-  /// and further requests only as fast as the bucket refills.
+  /// and further requests only as fast as the bucket refills. Each server of an ``HTTPServerGroup`` has its own
+  /// buckets, so a client whose connections are on several loops may send that many on each.
   ///
   /// - Parameters:
   ///   - requests: the number of requests per period (`while`).

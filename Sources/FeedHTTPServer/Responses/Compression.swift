@@ -57,6 +57,7 @@ enum Compression {
       response.headers["Content-Encoding"] = "gzip"
       weakenTag(of: &response)
       let source: AnyPublisher<Chunk, any Error>
+      var length: Int?
       switch response.body {
       case .bytes(let bytes) where bytes.count <= mostWhole:
         var encoder = GzipEncoder()
@@ -67,11 +68,13 @@ enum Compression {
         return
       case .bytes(let bytes): source = Just(bytes).setFailureType(to: (any Error).self).eraseToAnyPublisher()
       case .file(let file): source = file.chunks.eraseFailureType().eraseToAnyPublisher()
-      case .stream(let publisher, _): source = publisher
+      case .stream(let publisher, let announced):
+        source = publisher
+        length = announced
       case .none, .endless, .upgrade: return
       }
       response.headers["Accept-Ranges"] = nil
-      let compressed = source.framed(by: GzipEncoder()).eraseFailureType()
+      let compressed = source.framed(by: GzipEncoder(length: length)).eraseFailureType()
       response.body = .stream(compressed.eraseToAnyPublisher(), length: nil)
     }
   }
@@ -112,21 +115,39 @@ enum Compression {
 
 /// Compresses chunks, each of which can be decompressed as soon as it arrives.
 struct GzipEncoder: ChunkDecoder {
-  typealias DecodingFailure = Never
+  typealias DecodingFailure = any Error
+  /// The body is longer than announced; the announced bytes have been compressed.
+  struct Surplus: Error {}
 
   private let stream = ZStream()
+  /// The number of announced bytes that have not arrived yet; `nil` if the length is unknown.
+  private var left: Int?
+  private var hasSurplus = false
   private var rest = Chunk()
   /// True if the output for some input bytes is incomplete.
   private var isFed = false
   private var isOver = false
 
+  /// - Parameter length: the announced length of the body, which the compressed response doesn't tell the client.
+  init(length: Int? = nil) { left = length }
+
   mutating func feed(_ chunk: Chunk) {
-    rest = chunk
-    isFed = !chunk.isEmpty
+    rest = chunk.prefix(left ?? chunk.count)
+    left? -= rest.count
+    hasSurplus = rest.count < chunk.count
+    isFed = !rest.isEmpty
   }
 
-  mutating func next() -> Chunk? { next(isLast: false) }
-  mutating func finish() -> Chunk? { next(isLast: true) }
+  mutating func next() throws -> Chunk? {
+    let output = next(isLast: hasSurplus)
+    if output == nil, hasSurplus { throw Surplus() }
+    return output
+  }
+
+  mutating func finish() throws -> Chunk? {
+    if let left, left > 0 { throw ServerResponseError.bodyTooShort(missing: left) }
+    return next(isLast: true)
+  }
 
   mutating func next(isLast: Bool) -> Chunk? {
     while isFed || isLast && !isOver {

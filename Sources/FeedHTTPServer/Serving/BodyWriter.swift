@@ -86,15 +86,20 @@ final class BodyWriter: ResponseSource, Subscriber {
     isOver = true
     up = nil
     guard let connection else { return }
-    if case .finished = completion, left ?? 0 == 0 {
+    var isWhole = false
+    switch completion {
+    case .finished where left ?? 0 == 0: isWhole = true
+    case .finished: connection.report(ServerResponseError.bodyTooShort(missing: left ?? 0))
+    case .failure(is GzipEncoder.Surplus):
+      // The client gets the announced bytes, as it does without compression.
+      connection.report(ServerResponseError.bodyTooLong)
+      isWhole = true
+    case .failure(let error): connection.report(error)
+    }
+    if isWhole {
       if isChunked { connection.enqueue(Self.lastChunk) }
       connection.responseIsOver()
     } else {
-      if case .failure(let error) = completion {
-        connection.report(error)
-      } else {
-        connection.report(ServerResponseError.bodyTooShort(missing: left ?? 0))
-      }
       // The body is incomplete. The client gets the bytes that were delivered but no proper end, so that it can tell
       // that the body was cut off. If only the end of the connection ends the body, the connection is reset, and the
       // client may lose bytes that were written.

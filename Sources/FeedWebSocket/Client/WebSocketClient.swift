@@ -60,6 +60,16 @@ public struct WebSocketClient {
     .eraseToAnyPublisher()
   }
 
+  /// The system's roots, read once.
+  private static let systemTLS: Result<TLSClient, TLSError> = Result { () throws(TLSError) in
+    try TLSClient(protocols: ["http/1.1"])
+  }
+
+  /// The given client, or the one for the system's roots.
+  var tls: TLSClient {
+    get throws(TLSError) { if let given = options.tls { given } else { try Self.systemTLS.get() } }
+  }
+
   private func connect(_ place: WebSocketURL) -> AnyPublisher<Connection, WebSocketError> {
     let limit = options.connectDeadline
     guard place.isSecure else {
@@ -68,7 +78,7 @@ public struct WebSocketClient {
     }
     let tls: TLSClient
     do throws(TLSError) {
-      if let given = options.tls { tls = given } else { tls = try TLSClient(protocols: ["http/1.1"]) }
+      tls = try self.tls
     } catch {
       return Fail(error: .notSecure(error)).eraseToAnyPublisher()
     }

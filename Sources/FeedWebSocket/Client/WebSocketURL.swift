@@ -64,9 +64,12 @@ struct WebSocketURL: Hashable {
 
   /// The text without any part that may be a password.
   private static func withoutSecrets(_ text: String) -> String {
-    guard let at = text.lastIndex(of: "@") else { return text }
-    let start = text.range(of: "://")?.upperBound ?? text.startIndex
-    return start <= at ? text[..<start] + "…" + text[at...] : text
+    // As bytes: a character may be `@` with a combining mark.
+    guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return text }
+    // Without a scheme, `://` may be a part of the password or the query.
+    let scheme = text[..<at].prefix { $0 != ":" }
+    let hasScheme = text[scheme.endIndex..<at].hasPrefix("://")
+    return "\(hasScheme ? "\(scheme)://" : "")…\(text[at...])"
   }
 
   private var bracketed: String { host.contains(":") ? "[\(host)]" : host }

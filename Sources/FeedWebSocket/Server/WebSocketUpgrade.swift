@@ -22,7 +22,8 @@ public struct WebSocketUpgrade: Sendable {
   public var subprotocols: [String] = []
   /// The pages that may open sockets: by default, those from the same host. Others get 403.
   public var origins = Origins.sameHost
-  /// The accepted values of `Host`, such as `example.org` or `example.org:8080`; `nil` for all. Others get 421.
+  /// The accepted values of `Host`, such as `example.org` or `example.org:8080`, in upper or lower case; `nil` for all.
+  /// Others get 421.
   public var hosts: Set<String>?
   /// Additional fields of the response with status 101, such as a cookie.
   public var headers: HTTPHeaders = [:]
@@ -51,7 +52,7 @@ public struct WebSocketUpgrade: Sendable {
     guard keys.count == 1, AcceptKey.isKey(keys[0]) else {
       return refuse(.badRequest, "the key is not 16 bytes in base64")
     }
-    guard let host = request.host, hosts.map({ $0.contains(host.lowercased()) }) ?? true else {
+    guard let host = request.host, hosts?.contains(where: { HTTPSyntax.isSame($0, host) }) ?? true else {
       return refuse(.misdirectedRequest, "this server doesn't serve this host")
     }
     let origin = request.headers.values(of: "Origin")
