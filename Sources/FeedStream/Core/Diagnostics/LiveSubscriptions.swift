@@ -138,7 +138,8 @@ package protocol WatchedServer: AnyObject {
 extension LiveSubscriber {
   /// True if a connectable publisher above isn't connected.
   fileprivate var waitsForConnection: Bool {
-    guard mayBeRead, let upstream else { return false }
+    // A subscription that arrived late may have arrived in a lane, where only the lane's code may read it.
+    guard lane == nil, mayBeRead, let upstream else { return false }
     var seen: Set<ObjectIdentifier> = []
     return Self.waitsForConnection(upstream, &seen)
   }
