@@ -68,6 +68,7 @@ import Testing
 
   @Test(
     arguments: [
+      (#"{"name":x}"#, "The document is malformed: Invalid value around character 8."),
       (#"[]"#, "The document is not an object."), (#"{"name":1}"#, "name is not a string."),
       (#"{"name":"a","count":"x"}"#, "count is not a whole number."),
       (#"{"name":"a","tags":"x"}"#, "tags is not an array."),

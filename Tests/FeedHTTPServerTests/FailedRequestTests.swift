@@ -128,6 +128,23 @@ import Testing
     for bench in benches { bench.end() }
   }
 
+  @Test func `a loop that returns although a server was made warns that nothing serves`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      let loop = EventLoop()
+      let unused = HTTPServer(Empty<Connection, Never>(), on: loop)
+      let served = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
+      served.serve { _ in .text("a") }.cancel()
+      loop.run()
+      for server in [unused, served] { server.close() }
+      loop.run()
+      loop.close()
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    let warnings = text.split(separator: "\n").filter { $0.contains("nothing serves this server's requests") }
+    #expect(warnings.count == 1 && warnings[0].hasPrefix("HTTPServer: warning: the loop returned"), "\(text)")
+  }
+
   @Test func `a debug build writes caught errors to standard error, without control characters`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       struct Hostile: Error, CustomStringConvertible { var description: String { "\u{1B}[2J" } }

@@ -117,12 +117,26 @@ extension RequestBodyForm {
   }
 
   func value<Value: Decodable>(of type: Value.Type, in body: Chunk, _ decoder: JSONDecoder) throws -> Value {
+    let data = self == .json ? body.withUnsafeBytes { Data($0) } : Data()
     do {
-      if self == .form { return try FormDecoder().decode(type, from: body.text) }
-      return try decoder.decode(type, from: body.withUnsafeBytes { Data($0) })
+      return self == .form ? try FormDecoder().decode(type, from: body.text) : try decoder.decode(type, from: data)
     } catch let error as DecodingError {
       let isMalformed = if case .dataCorrupted(let context) = error { context.codingPath.isEmpty } else { false }
-      throw ProblemDetails(isMalformed ? .badRequest : .unprocessableContent, detail: error.forPeople())
+      var detail = error.forPeople()
+      if isMalformed, self == .json, let flaw = Self.flaw(in: data) { detail = "\(detail.dropLast()): \(flaw)" }
+      throw ProblemDetails(isMalformed ? .badRequest : .unprocessableContent, detail: detail)
+    }
+  }
+
+  /// The reason why a document isn't JSON, with its position, which the decoder's error doesn't state.
+  private static func flaw(in document: Data) -> String? {
+    // Reading it again takes longer than the first time. Don't do that for a client that sends large bodies.
+    guard document.count <= 64 * 1024 else { return nil }
+    do {
+      _ = try JSONSerialization.jsonObject(with: document, options: .fragmentsAllowed)
+      return nil
+    } catch {
+      return (error as NSError).userInfo["NSDebugDescription"] as? String
     }
   }
 }

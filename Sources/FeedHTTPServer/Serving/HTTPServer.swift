@@ -29,6 +29,8 @@ public final class HTTPServer {
   @exclusivity(unchecked) private var timed = 0
   private var ticker: (any Cancellable)?
   @exclusivity(unchecked) var subscription: RequestSource?
+  /// True once the requests have had a subscriber.
+  var wasServed = false
   @exclusivity(unchecked) var isEnding = false
   /// False when the server no longer accepts connections.
   var isListening = true
@@ -122,6 +124,9 @@ public final class HTTPServer {
     shares = ConnectionShares(clients)
     self.wallClock = wallClock
     incoming = connections.eraseToAnyPublisher()
+    if StreamDiagnostics.hasWarnings, let home = scheduler as? any StreamDomain, home.isHere {
+      home.subscriptions?.add(self)
+    }
   }
 
   deinit { close() }
@@ -231,4 +236,9 @@ public final class HTTPServer {
 
   func begin(_ subscription: RequestSource) { incoming.subscribe(subscription) }
   func deliver(_ request: ServerRequest) { subscription?.deliver(request) }
+}
+
+extension HTTPServer: WatchedServer {
+  package var isWaiting: Bool { !wasServed && !isEnding }
+  package var title: String { address.map { "HTTPServer at \($0)" } ?? "HTTPServer" }
 }

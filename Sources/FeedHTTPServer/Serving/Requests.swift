@@ -14,6 +14,7 @@ extension Publishers {
       }
       let source = RequestSource(server)
       server.subscription = source
+      server.wasServed = true
       source.begin(PullSubscription("HTTPServer.requests", subscriber, source))
     }
   }

@@ -48,12 +48,16 @@ public final class AnyCancellable: Cancellable {
   deinit {
     guard let action else { return }
     watch?.released()
-    action()
+    run(action)
   }
 
   public func cancel() {
     // The first call takes the action, which may call `cancel()` again.
-    if !isCancelled.exchange(true, ordering: .relaxed) { action.take()?() }
+    if !isCancelled.exchange(true, ordering: .relaxed), let action = action.take() { run(action) }
+  }
+
+  private func run(_ action: () -> Void) {
+    if let watch { watch.cancelling(action) } else { action() }
   }
 
   public func store<C: RangeReplaceableCollection>(in collection: inout C) where C.Element == AnyCancellable {

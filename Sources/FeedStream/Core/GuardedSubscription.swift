@@ -58,7 +58,7 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   // MARK: The subscriber's side
 
   @usableFromInline package final func request(_ demand: Subscribers.Demand) {
-    if !confinement.isFree { confinement.check(self) }
+    if !confinement.isFree { confinement.check(self, .request) }
     if demand == .none, !takesNone { demand.assertPositive(self) }
     guard let joint else { return requested(demand) }
     guard joint.enter() else { return joint.perform { [self] in requested(demand) } }
@@ -67,7 +67,7 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   }
 
   @usableFromInline package final func cancel() {
-    if !confinement.isFree { confinement.check(self) }
+    if !confinement.isFree { confinement.check(self, .cancel) }
     if let joint { return cancel(through: joint) }
     guard let gate = cancellationGate else { return cancelled() }
     if !gate.touch(cancelled) { cancelledFromElsewhere() }

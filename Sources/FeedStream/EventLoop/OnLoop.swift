@@ -31,26 +31,39 @@ public final class OnLoop<State>: Sendable, Cancellable {
   private let slot: Slot
   /// The thread that runs the loop, if the handle keeps that thread running.
   private let thread: EventLoopThread?
+  /// Detects a premature release of this object; `nil` while warnings are off, and for a handle without state.
+  private let watch: HandleWatch?
 
   /// Makes the state on `loop`, when the loop runs.
   ///
-  /// - Parameter make: runs on the loop once, or never if the loop closes first.
-  public convenience init(_ loop: EventLoop, _ make: @escaping @Sendable (EventLoop) -> State) {
-    self.init(loop, thread: nil, make)
+  /// - Parameters:
+  ///   - make: runs on the loop once, or never if the loop closes first.
+  ///   - file: identifies the call in warnings, together with `line`.
+  ///   - line: the line in the file.
+  public convenience init(
+    _ loop: EventLoop, _ make: @escaping @Sendable (EventLoop) -> State, file: StaticString = #fileID,
+    line: UInt = #line
+  ) {
+    self.init(loop, thread: nil, make, file, line)
   }
 
   fileprivate init(
-    _ loop: EventLoop, thread: EventLoopThread?, _ make: @escaping @Sendable (EventLoop) -> State
+    _ loop: EventLoop, thread: EventLoopThread?, _ make: @escaping @Sendable (EventLoop) -> State,
+    _ file: StaticString, _ line: UInt
   ) {
     self.loop = loop
     self.thread = thread
     slot = Slot()
+    watch = State.self == Void.self ? nil : HandleWatch.begin(file, line)
     // In order, here and below: calls on the loop's own thread must not overtake those of other threads.
     // The entrance: the work waits in the loop's mailbox, and must not keep alive a loop that never runs.
     loop.bringInOrder { [slot, entrance = loop.entrance] in slot.fill(make, entrance) }
   }
 
-  deinit { cancel() }
+  deinit {
+    watch?.released()
+    cancel()
+  }
 
   /// Runs `action` with the state on the loop, on a later turn, after the earlier actions of this handle. Safe to use
   /// from any thread.
@@ -64,11 +77,13 @@ public final class OnLoop<State>: Sendable, Cancellable {
   public func run(
     _ action: @escaping @Sendable (inout State) -> Void, file: StaticString = #fileID, line: UInt = #line
   ) {
+    watch?.used()
     loop.executeInOrder({ [slot] in slot.use(action) }, file: file, line: line)
   }
 
   /// Runs work like ``run(_:file:line:)``, without a warning.
   package func bring(_ action: @escaping @Sendable (inout State) -> Void) {
+    watch?.used()
     loop.bringInOrder { [slot] in slot.use(action) }
   }
 
@@ -77,7 +92,8 @@ public final class OnLoop<State>: Sendable, Cancellable {
   ///
   /// - Returns: `nil` after ``cancel()``, and when the loop is closed before `read` has run.
   public func get<T: Sendable>(_ read: @escaping @Sendable (inout State) -> T) async -> T? {
-    await withUnsafeContinuation { continuation in
+    watch?.used()
+    return await withUnsafeContinuation { continuation in
       let answer = Answer(continuation)
       loop.bringInOrder { [slot] in slot.use { state in answer.give(read(&state)) } }
     }
@@ -86,6 +102,7 @@ public final class OnLoop<State>: Sendable, Cancellable {
   /// Releases the state: immediately, if this is the loop's thread and the loop isn't running; otherwise on the loop's
   /// next turn, or when the loop closes. Idempotent, and safe to use from any thread.
   public func cancel() {
+    watch?.used()
     guard loop.isHere else {
       // Retain the loop until it has released the state: otherwise, this thread could be the last to release both.
       return loop.bringInOrder { [slot, loop] in slot.empty(loop.entrance) }
@@ -147,8 +164,13 @@ extension EventLoopThread {
   /// Keep the handle: releasing or cancelling it releases the state (here, a subscription). The handle keeps the thread
   /// running.
   ///
-  /// - Parameter make: runs on the loop, once.
-  public func run<State>(_ make: @escaping @Sendable (EventLoop) -> State) -> OnLoop<State> {
-    OnLoop(loop, thread: self, make)
+  /// - Parameters:
+  ///   - make: runs on the loop, once.
+  ///   - file: identifies the call in warnings, together with `line`.
+  ///   - line: the line in the file.
+  public func run<State>(
+    _ make: @escaping @Sendable (EventLoop) -> State, file: StaticString = #fileID, line: UInt = #line
+  ) -> OnLoop<State> {
+    OnLoop(loop, thread: self, make, file, line)
   }
 }

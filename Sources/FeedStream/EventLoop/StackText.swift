@@ -6,6 +6,8 @@ struct StackText {
   private(set) var lines: [String] = []
   /// The innermost call in code outside of this package and the system's libraries: the call that holds up the loop.
   private(set) var culprit = ""
+  /// The readable name of that call; `nil` if it isn't known.
+  private(set) var culpritName: String?
   /// True if the loop itself waits for events. When a signal interrupts that wait, libuv forgets how long it has lasted,
   /// and the wait looks like a part of the turn.
   private(set) var isWaiting = false
@@ -22,7 +24,7 @@ struct StackText {
       isInWait = lines.isEmpty ? name?.hasPrefix("epoll_") == true : isInWait && symbol.file.contains("libuv")
       lines.append("\(name ?? "?") (\(symbol.file)+0x\(String(symbol.offset, radix: 16)))")
       if let mangled = symbol.name, mangled.hasPrefix("$s"), culprit.isEmpty, !Self.isOurs(mangled) {
-        culprit = mangled
+        (culprit, culpritName) = (mangled, name)
       }
     }
     // If no call qualifies, because of inlining for example, use the outermost line.

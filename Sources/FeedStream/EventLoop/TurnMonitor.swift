@@ -166,6 +166,7 @@ final class TurnMonitor: Sendable {
     Warnings.warn(
       .longTurn, at: "EventLoop of \(long.turn.runner)", culprit: calls.culprit, stack: calls.lines,
       """
+      \(calls.culpritName.map { "\($0): " } ?? "")\
       a turn takes longer than \(Duration.nanoseconds(limit).readable), and nothing else runs on the loop meanwhile; move blocking \
       or heavy work to offload(_:completion:), SerialWorker or mapAsync
       """)

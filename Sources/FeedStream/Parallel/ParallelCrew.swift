@@ -34,6 +34,8 @@ import Synchronization
   private let isTimed: Bool
   /// The duration per value in nanoseconds, estimated from the latest pieces of work.
   private var cost = 0.0
+  /// The place of the subscription, for warnings.
+  private let place = SubscriptionWatch.placeBeingMade
   private var isStaying = false
   /// True while this crew keeps the home's loop running.
   private var isWaiting = false
@@ -106,9 +108,9 @@ import Synchronization
   }
 
   /// Reports a value that will not be processed, because the group's loops are closed.
-  static func lost<Value>(_ value: Value, _ name: StaticString) {
+  func lost<Value>(_ value: Value, _ name: StaticString) {
     StreamDiagnostics.dropped(value, name, .terminated)
-    if Warnings.areOn { Warnings.sentToClosedLoop("\(name): a value", at: "\(name)") }
+    if Warnings.areOn { Warnings.sentToClosedLoop("\(name): a value", at: place.map { "\($0)" } ?? "\(name)") }
   }
 
   /// Sends work to a loop.

@@ -174,12 +174,12 @@ final class ParallelMapStage<Input: Sendable, Output, Mode: Publishers.FailureMo
     guard isLive else { return }
     held -= batch.inputs.count
     room += batch.inputs.count
-    for input in batch.inputs { ParallelCrew.lost(input, "ParallelMap") }
+    for input in batch.inputs { crew.lost(input, "ParallelMap") }
     if crew.hasEnded {
       up.take()?.cancel()
       if ending == nil { ending = .finished }
       held -= waiting.count
-      while let input = waiting.popFirst() { ParallelCrew.lost(input, "ParallelMap") }
+      while let input = waiting.popFirst() { crew.lost(input, "ParallelMap") }
     }
     settled(self, batch)
   }

@@ -146,8 +146,8 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
       let pipeline = rails[index].pipeline
       send(to: index, count) {
         pipeline.deliver(values)
-      } lost: {
-        for value in values { ParallelCrew.lost(value, "Parallel") }
+      } lost: { [crew] in
+        for value in values { crew.lost(value, "Parallel") }
       }
     }
     updateStaying()

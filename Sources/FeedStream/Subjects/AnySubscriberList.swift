@@ -49,14 +49,24 @@
   /// True while the subject sends, or a subscriber is added or removed.
   @inlinable @inline(__always) final var isInUse: Bool { sendings > 0 || isChanging }
 
-  /// Checks that the calling thread may use the subject named `name`.
-  @inlinable @inline(__always) final func check(_ name: @autoclosure () -> StaticString) {
-    confinement.check(name(), isInUse: isInUse)
+  /// Checks that the calling thread may use the subject.
+  @inlinable @inline(__always) final func check(_ use: StreamUse) {
+    #if DEBUG
+      SubscriptionWatch.somethingHappens()
+    #endif
+    if confinement.thread != currentThread() { moved(use) }
   }
 
-  /// Checks that the calling thread may read the subject's value.
-  @inlinable @inline(__always) final func checkReading(_ name: @autoclosure () -> StaticString) {
-    confinement.checkReading(name(), isInUse: isInUse)
+  /// Checks that the calling thread may read the subject's value. Reading doesn't decide where the subject lives.
+  @inlinable @inline(__always) final func checkReading() {
+    if confinement.thread != 0, confinement.thread != currentThread() { moved(.read) }
+  }
+
+  @inline(never) @usableFromInline final func moved(_ use: StreamUse) {
+    let name = "\(owner)"
+    // A trap about a cancellation names the subscription instead, if its place is known.
+    let made = use == .cancel && SubscriptionWatch.cancelledPlace != nil ? nil : madeAt
+    confinement.moved(name, madeAt: made, isInUse: isInUse, ThreadTrap.advice(use, of: name))
   }
 
   /// Called when the subject is deallocated. Cancels its upstreams, and releases the remaining subscribers, which no
@@ -94,7 +104,7 @@
   final var hasSubscribers: Bool { outlets.count > vacancies }
 
   @usableFromInline final func remove(_ ledger: AnySubjectEntry) {
-    check(owner)
+    check(.cancel)
     isChanging = true
     defer { isChanging = false }
     guard isOpen, let outlet = outlets[ledger.index] else { return }

@@ -36,7 +36,7 @@
     if let path = ledger.path?.takeUnretainedValue() {
       if !path.isHere, requests(demand, of: ledger, path) { return }
     } else {
-      ledger.list.confinement.checkRequest(name, byJoin: false)
+      ledger.list.confinement.checkRequest(name, madeAt: ledger.list.madeAt, byJoin: false)
     }
     isUnlimited = isUnlimited || demand == .unlimited
     ledger.demand += demand
@@ -56,7 +56,7 @@
     guard !isUnlimited else { return true }
     // Only the subject's thread can deliver a kept value, or start a publisher that feeds the subject.
     guard onRequest == nil, ledger.list.upstreams.isReady else {
-      ledger.list.confinement.checkRequest(name, byJoin: true)
+      ledger.list.confinement.checkRequest(name, madeAt: ledger.list.madeAt, byJoin: true)
       return false
     }
     isUnlimited = demand == .unlimited

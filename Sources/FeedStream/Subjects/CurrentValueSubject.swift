@@ -26,7 +26,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject, _Delive
   /// notified.
   @inlinable public var value: Output {
     get {
-      conduits.checkReading(conduits.name)
+      conduits.checkReading()
       return current
     }
     set {

@@ -91,7 +91,7 @@ extension Publisher where Failure == Never {
   deinit { subject.conduits.upstreams.cancel() }
 
   @inlinable func read() -> Value {
-    subject.conduits.checkReading(subject.conduits.name)
+    subject.conduits.checkReading()
     return value
   }
 

@@ -98,7 +98,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject, _DeliversAtHo
   ///
   /// - Returns: the number of subscribers that received the value, and the number that have not requested it yet.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery {
-    conduits.check("ReplaySubject")
+    conduits.check(.send)
     guard completion == nil else {
       let delivery = Delivery(isTerminated: true)
       conduits.report(value, delivery)
@@ -120,7 +120,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject, _DeliversAtHo
   }
 
   public func send(completion: Subscribers.Completion<Failure>) {
-    conduits.check("ReplaySubject")
+    conduits.check(.send)
     guard self.completion == nil else { return }
     self.completion = completion
     conduits.visit(serve)

@@ -26,7 +26,7 @@
     if !confinement.isGated, let other = SerialLane.other(than: lane) {
       return cross(subscriber, from: other, to: subject, position, onRequest)
     }
-    check(name)
+    check(.subscribe)
     if isOpen {
       if LiveMap.isOn, S.self != ErasedSubscriber<Output, Failure>.self {
         return addCounted(subscriber, to: subject, position, onRequest)
@@ -106,7 +106,7 @@
 
   /// Calls `deliver` for each subscriber; `deliver` returns true when the subscriber has received the value.
   @inlinable @inline(__always) func sendToEach(_ deliver: (AnySubjectEntry) -> Bool) -> Delivery {
-    check(name)
+    check(.send)
     guard isOpen else { return Delivery(isTerminated: true) }
     var delivery = Delivery()
     sendings &+= 1
@@ -129,7 +129,7 @@
   }
 
   @inlinable func send(completion: Subscribers.Completion<Failure>) {
-    check(name)
+    check(.send)
     guard isOpen else { return }
     isOpen = false
     self.completion = completion

@@ -32,6 +32,9 @@ import Testing
       }
     }
     #expect(says(result, "touched on a different thread than before"))
+    #expect(says(result, "FeedStreamTests/ConfinementTests.swift:"))
+    #expect(says(result, "on a thread without a loop. Send with subject.sender(on: loop)"))
+    #expect(!says(result, "Cancel, and release the cancellable"))
   }
 
   @Test func `touching a loop thread's subject on a thread without a loop traps`() async {
@@ -109,7 +112,7 @@ import Testing
       }
     }
     #expect(says(result, "@Published: touched on a different thread than before"))
-    #expect(says(result, "set properties in loop.execute { }"))
+    #expect(says(result, "Read the value in loop.execute { }"))
   }
 
   @Test func `reading a value does not decide where a subject lives`() async {
@@ -137,7 +140,8 @@ import Testing
         loop.run(.untilStopped)
       }
     }
-    #expect(says(result, "Task { @MainActor in"))
+    #expect(says(result, "is now used in a task"))
+    #expect(says(result, "give the actor the loop's executor") && says(result, "Task { @MainActor in"))
   }
 
   @Test func `an actor on a loop can be created on another thread with its own loop`() async throws {
@@ -157,6 +161,7 @@ import Testing
   #if DEBUG
     @Test func `a stream subscribed before its loop runs belongs to that loop`() async {
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        StreamDiagnostics.writeWarnings()
         await ConfinementTests.onThread {
           let loop = EventLoop()
           nonisolated(unsafe) let subscription = Empty<Int, Never>(completeImmediately: false).scan(0, +)
@@ -166,6 +171,26 @@ import Testing
         }
       }
       #expect(says(result, "touched on a different thread than"))
+      #expect(says(result, "was subscribed to at FeedStreamTests/ConfinementTests.swift:"))
+      #expect(says(result, "Cancel, and release the cancellable, on the thread that subscribed"))
+    }
+
+    @Test func `a trap names the queue on which a subject was first used, and the operator that is missing there`()
+      async
+    {
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        await ConfinementTests.onThread {
+          let loop = EventLoop()
+          let numbers = CurrentValueSubject<Int, Never>(0)
+          let subscription = [1].publisher.receive(on: DispatchQueue(label: "letters")).sink { numbers.send($0) }
+          loop.run()
+          // The code on the queue is wrong, but only this code can be stopped.
+          _ = numbers.value
+          withExtendedLifetime(subscription) {}
+        }
+      }
+      #expect(says(result, "was first used on the queue letters, and is now used on the loop of"))
+      #expect(says(result, "Write .receive(on: loop), or .receive(on: DispatchQueue.main), directly above the sink"))
     }
   #endif
 

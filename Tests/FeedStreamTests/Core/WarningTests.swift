@@ -25,7 +25,7 @@ import Testing
   }
 
   /// Runs `body` on its own thread, outside of any task.
-  private static func onThread(_ body: @escaping @Sendable () -> Void) async {
+  static func onThread(_ body: @escaping @Sendable () -> Void) async {
     await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
       Thread.detachNewThread {
         body()
@@ -64,8 +64,7 @@ import Testing
       source.sink { _ in }.cancel()
     }
     expect(
-      "CurrentValueSubject: a value was sent after the completion", "Create: a value was sent after the completion",
-      in: result)
+      "CurrentValueSubject: a value was sent after the completion", "a value was sent after the completion", in: result)
   }
 
   @Test func `a value dropped without demand warns, except in operators meant to drop values`() async {
@@ -94,8 +93,7 @@ import Testing
       subject.send(completion: .failure(Broken()))
       held.cancel()
     }
-    expect(
-      "Buffer: a value was dropped, because the stream failed before a subscriber had requested the value", in: result)
+    expect("a value was dropped, because the stream failed before a subscriber had requested the value", in: result)
   }
 
   // MARK: Subscriptions
@@ -172,8 +170,8 @@ import Testing
       }
     }
     expect(
-      "StreamSender<Int, Never>: a value was sent to a closed loop",
-      "EventLoop.execute: work was sent to a closed loop", in: result)
+      "a value was sent to a closed loop", "EventLoop.execute: work was sent to a closed loop", in: result)
+    #expect(result?.says("StreamSender<Int, Never>: warning: a value") == true)
   }
 
   @Test func `a loop that returns with live subscriptions warns`() async {
@@ -193,6 +191,7 @@ import Testing
     expect("the loop returned from run() with this subscription and 1 more still live", in: result)
     #expect(
       result?.says("if a task, the main queue or another thread still sends values, use run(.untilStopped)") == true)
+    #expect(result?.says("if its owner retains itself, capture it weakly, or use assign(to: &$property)") == true)
   }
 
   @Test func `a loop that returns with only keepsLoopAlive(false) subscriptions doesn't warn`() async {

@@ -134,26 +134,26 @@ package enum HoldingPlace: Sendable {
     /// stream has a home.
     @usableFromInline mutating func relax() { if home == nil { isAnywhere = true } }
 
-    /// True if any thread may use the stream. Read this before ``check(_:)``, which several threads must not call at the
-    /// same time.
+    /// True if any thread may use the stream. Read this before ``check(_:_:)``, which several threads must not call at
+    /// the same time.
     @usableFromInline var isFree: Bool {
       SubscriptionWatch.somethingHappens()
       return isAnywhere
     }
 
-    @usableFromInline mutating func check(_ touched: @autoclosure () -> some CustomStringConvertible) {
+    @usableFromInline
+    mutating func check(_ touched: @autoclosure () -> some CustomStringConvertible, _ use: StreamUse) {
       guard let home else {
         // Any thread may run a lane without a queue, but only one thread at a time does. Therefore, every thread that
         // runs a lane may use the operators above a join that has no home.
-        if CurrentDomain.get()?.isForAnyThread != true { threads.check { placed(touched()) } }
+        if CurrentDomain.get()?.isForAnyThread != true { threads.check(use) { placed(touched()) } }
         return
       }
       guard !home.isHere, !home.isForAnyThread else { return }
-      halt(
-        """
-        \(placed(touched())): touched on a thread that does not run its loop (CONTRACT, rule 1: a stream lives on one thread). \
-        \(SubjectConfinement.advice)
-        """)
+      let name = placed(touched())
+      let first = home.reference.knownName.map { ThreadTrap.FirstUse(place: "on the loop of \($0)") }
+      ThreadTrap.stop(
+        name, "touched on a thread that does not run its loop", madeAt: nil, first, ThreadTrap.advice(use, of: name))
     }
   #else
     @inlinable init() {}
@@ -162,7 +162,8 @@ package enum HoldingPlace: Sendable {
     @inlinable @inline(__always) func follow(_ gate: (any EntryGate)?) {}
     @inlinable @inline(__always) func relax() {}
     @inlinable @inline(__always) var isFree: Bool { true }
-    @inlinable @inline(__always) func check(_ touched: @autoclosure () -> some CustomStringConvertible) {}
+    @inlinable @inline(__always)
+    func check(_ touched: @autoclosure () -> some CustomStringConvertible, _ use: StreamUse) {}
   #endif
 }
 

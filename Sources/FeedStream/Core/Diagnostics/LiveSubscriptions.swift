@@ -13,8 +13,13 @@ package final class LiveSubscriptions {
     weak var values: UnreadValues?
   }
 
+  private struct Server {
+    weak var server: (any WatchedServer)?
+  }
+
   private var entries: [Entry] = []
   private var unread: [Unread] = []
+  private var servers: [Server] = []
   private var limit = 64
 
   /// The streams of the loop, once the live map has any.
@@ -52,6 +57,12 @@ package final class LiveSubscriptions {
     unread.append(Unread(values: values))
   }
 
+  /// Adds a server that waits for something that serves its requests.
+  package func add(_ server: any WatchedServer) {
+    servers.removeAll { $0.server == nil }
+    servers.append(Server(server: server))
+  }
+
   private func makeRoom() {
     guard entries.count + unread.count >= limit else { return }
     entries.removeAll { !$0.isLive }
@@ -59,20 +70,34 @@ package final class LiveSubscriptions {
     limit = max(64, (entries.count + unread.count) * 2)
   }
 
-  /// Called when the loop has nothing left to do. Warns about subscriptions that can't receive values anymore, and
-  /// about values that no task has iterated.
+  /// Called when the loop has nothing left to do. Warns about subscriptions that can't receive values anymore, about
+  /// values that no task has iterated, and about servers that nobody has made serve.
   package func loopReturned() {
     entries.removeAll { !$0.isLive }
     unread.removeAll { $0.values?.isUnread != true }
-    if let first = entries.first {
+    servers.removeAll { $0.server?.isWaiting != true }
+    let unconnected = entries.first { $0.subscriber?.waitsForConnection == true }
+    if let first = unconnected ?? entries.first {
       let others = entries.count > 1 ? " and \(entries.count - 1) more" : ""
+      let cause =
+        unconnected != nil
+        ? """
+        a connectable publisher above it isn't connected. Call connect() and keep the result, or write autoconnect() directly below that \
+        publisher
+        """
+        : """
+        nothing was left on the loop that could deliver a value. If the subscription is done, complete or cancel it; if its owner \
+        retains itself, capture it weakly, or use assign(to: &$property); if a task, the main queue or another thread still sends \
+        values, use run(.untilStopped), or subject.sender(on: loop), which the loop waits for
+        """
       Warnings.warn(
         .liveSubscriptions, at: "\(first.place)",
-        """
-        the loop returned from run() with this subscription\(others) still live: nothing was left on the loop that \
-        could deliver a value. If the subscription is done, complete or cancel it; if a task, the main queue or another \
-        thread still sends values, use run(.untilStopped), or subject.sender(on: loop), which the loop waits for
-        """)
+        "the loop returned from run() with this subscription\(others) still live: \(cause)")
+    }
+    for case let server? in servers.map(\.server) {
+      Warnings.warn(
+        .neverServed, at: server.title,
+        "the loop returned from run(), because nothing serves this server's requests; call serve, and keep the result")
     }
     if !unread.isEmpty {
       Warnings.warn(
@@ -99,6 +124,38 @@ package final class LiveSubscriptions {
       for a second, the loop has had nothing to do but wait for a task to iterate the values created on the loop; iterate them, \
       release them, or write keepsLoopAlive(false).values
       """)
+  }
+}
+
+/// A server, for a warning if nothing serves its requests.
+package protocol WatchedServer: AnyObject {
+  /// The server and its address, as text. Read it on the loop's thread.
+  var title: String { get }
+  /// True if the server is open, and nothing has ever requested anything from it. Read it on the loop's thread.
+  var isWaiting: Bool { get }
+}
+
+extension LiveSubscriber {
+  /// True if a connectable publisher above isn't connected.
+  fileprivate var waitsForConnection: Bool {
+    // A subscription that arrived late may have arrived in a lane, where only the lane's code may read it.
+    guard lane == nil, mayBeRead, let upstream else { return false }
+    var seen: Set<ObjectIdentifier> = []
+    return Self.waitsForConnection(upstream, &seen)
+  }
+
+  private static func waitsForConnection(_ subscription: Any, _ seen: inout Set<ObjectIdentifier>) -> Bool {
+    if let passing = subscription as? any PassingSubscription { return waitsForConnection(passing.passed, &seen) }
+    // Bounded: a long chain must not exhaust the stack.
+    guard let member = subscription as? any MapMember, seen.count < 1_000,
+      seen.insert(ObjectIdentifier(member)).inserted, member.beginsReading()
+    else { return false }
+    defer { member.endsReading() }
+    var facts = StreamFacts(member.description)
+    member.tell(&facts)
+    if [facts.reason, facts.reasonAbove].contains(StreamFacts.notConnected) { return true }
+    for upstream in facts.upstreams where waitsForConnection(upstream, &seen) { return true }
+    return false
   }
 }
 

@@ -17,7 +17,8 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
     /// A value was dropped because a subscriber had not requested it, or had not yet requested it when the stream
     /// failed.
     case noDemand
-    /// A subscription was released in the statement that made it, as in `_ = publisher.sink { … }`.
+    /// A subscription, or an ``OnLoop``, was released in the statement that made it, as in
+    /// `_ = publisher.sink { … }`.
     case releasedAtOnce
     /// Work or a value was sent to a loop that is closed.
     case closedLoop
@@ -30,13 +31,19 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
     case neverRun
     /// A turn of a loop takes longer than the limit (``StreamDiagnostics/warnOfTurns(longerThan:)``).
     case longTurn
+    /// A loop returned from ``EventLoop/run(_:)`` while a server on it had never been given anything that serves its
+    /// requests.
+    case neverServed
+    /// A stream follows a file that doesn't exist, and waits for it.
+    case missingFile
 
     /// The section of `docs/Troubleshooting.md` that explains the warning, with cause and solution.
     public var section: String { "docs/Troubleshooting.md#\(rawValue.lowercased())" }
   }
 
   public let kind: Kind
-  /// The file and the line where the subscription or the subject was made, or else the name of the stream or the loop.
+  /// The file and the line where the subscription or the subject was made, or else the name of the stream, the loop or
+  /// the server.
   public let place: String
   /// A description of the event, and what to do instead.
   public let message: String
@@ -46,12 +53,17 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { ([line] + stack.map { "  in \($0)" }).joined(separator: "\n") }
 
-  var line: String { "\(place): warning: \(message)" }
+  var line: String {
+    // A message begins with a name, which the place may already state.
+    let name = message.prefix { $0 != ":" }
+    let isNamed = place == name || place.hasPrefix(name + "<")
+    return "\(place): warning: \(isNamed ? message.dropFirst(name.count + 2) : message[...])"
+  }
 }
 
 extension StreamDiagnostics {
-  /// Calls `handler` for every warning instead of writing it, on the thread that caused the warning (for a long turn,
-  /// on another thread). This turns warnings on in release builds too. `nil` removes the handler.
+  /// Calls `handler` for every warning instead of writing it, on the thread that caused the warning (for a long turn
+  /// and a missing file, on another thread). This turns warnings on in release builds too. `nil` removes the handler.
   ///
   /// Each kind of warning is issued once per place, and again after a call to this method or to ``writeWarnings(_:)``.
   public static func onWarning(_ handler: (@Sendable (StreamWarning) -> Void)?) {

@@ -28,46 +28,38 @@ public import CThread
   /// True when code on the main queue touched the object first; `dispatchMain()` moves that code to other threads.
   private var isOfMainQueue = false
 
+  #if DEBUG
+    private var firstUse: ThreadTrap.FirstUse?
+  #else
+    private var firstUse: ThreadTrap.FirstUse? { nil }
+  #endif
+
   /// True when a gate admits one thread at a time to the object.
   @usableFromInline var isGated = false
 
   @usableFromInline init() { maker = Self.isInTask ? 0 : CurrentDomain.threadNumber }
 
-  /// - Parameter isInUse: true if the object is being used, for a check of code that may change threads.
-  @inlinable @inline(__always)
-  mutating func check(_ name: @autoclosure () -> StaticString, isInUse: @autoclosure () -> Bool) {
-    #if DEBUG
-      SubscriptionWatch.somethingHappens()
-    #endif
-    if thread != currentThread() { moved("\(name())", isInUse: isInUse()) }
-  }
-
-  /// Checks a subject whose name is costly to create.
-  @inline(__always) mutating func check(_ name: () -> String) {
-    if thread != currentThread() { moved(name()) }
-  }
-
-  /// Checks code that only reads a value; such code does not decide where the subject lives.
-  @inlinable @inline(__always)
-  mutating func checkReading(_ name: @autoclosure () -> StaticString, isInUse: @autoclosure () -> Bool) {
-    if thread != 0, thread != currentThread() { moved("\(name())", isInUse: isInUse()) }
+  /// Checks an object whose name is costly to create.
+  @inline(__always) mutating func check(_ use: StreamUse, _ name: () -> String) {
+    if thread != currentThread() { moved(name(), ThreadTrap.advice(use, of: name())) }
   }
 
   /// Checks the thread on which a subject's values are requested: by a subscriber, or by an operator that joins streams.
-  @inline(__always) func checkRequest(_ name: StaticString, byJoin isByJoin: Bool) {
-    if thread != currentThread() { requestMoved(name, isByJoin) }
+  @inline(__always)
+  func checkRequest(_ name: StaticString, madeAt made: @autoclosure () -> SourcePlace?, byJoin isByJoin: Bool) {
+    if thread != currentThread() { requestMoved(name, made(), isByJoin) }
   }
 
-  @inline(never) private func requestMoved(_ name: StaticString, _ isByJoin: Bool) {
+  @inline(never) private func requestMoved(_ name: StaticString, _ made: SourcePlace?, _ isByJoin: Bool) {
     // A request doesn't decide where the subject lives.
     var copy = self
     copy.moved(
-      "\(name)",
+      "\(name)", madeAt: made,
       isByJoin
         ? Self.adviceOnRequests
         : """
         In a subscriber of your own, \(Self.adviceToSubscribers). Without a loop, mapAsync and parallelMap also request values on \
-        other threads: make an EventLoop on this thread before you subscribe, and call its run() last. \(Self.advice)
+        other threads: make an EventLoop on this thread before you subscribe, and call its run() last.
         """)
   }
 
@@ -111,8 +103,12 @@ public import CThread
     any thread
     """
 
+  /// - Parameters:
+  ///   - made: the place where the object was made, if it is known.
+  ///   - isInUse: true if the object is being used, for a check of code that may change threads.
   @inline(never) @usableFromInline mutating func moved(
-    _ name: @autoclosure () -> String, isInUse: Bool = false, _ advice: @autoclosure () -> String = Self.advice
+    _ name: @autoclosure () -> String, madeAt made: SourcePlace? = nil, isInUse: Bool = false,
+    _ advice: @autoclosure () -> String
   ) {
     let isFirst = thread == 0
     thread = currentThread()
@@ -122,21 +118,16 @@ public import CThread
     let domain = CurrentDomain.get() ?? (isInTask ? nil : CurrentDomain.resting())
     let place = domain.map { ObjectIdentifier($0.reference) }
     if place == nil, home == nil, maker != 0, maker != CurrentDomain.threadNumber, CurrentDomain.hasLoop(maker) {
-      halt(
-        """
-        \(name()): touched on a thread that does not run the loop on which it was made (CONTRACT, rule 1: a stream lives on one thread). \
-        \(advice()) In main.swift, write a task that touches it as Task { @MainActor in … }.
-        """)
+      ThreadTrap.stop(
+        name(), "touched on a thread that does not run the loop on which it was made", madeAt: made, nil, advice())
     }
     if place != home, isOfClosedLoop {
-      guard !isInUse else { Self.haltInUse(name()) }
+      guard !isInUse else { Self.haltInUse(name(), madeAt: made) }
       return
     }
     if isFirst {
-      home = place
+      settle(in: domain, isInTask)
       isOnLoop = domain.map { $0.reference !== $0 } ?? false
-      isInVirtualTime = domain?.isVirtual ?? false
-      isOfTask = isInTask
       isOfMainQueue = (domain.map { $0.isOnQueue || $0.isForAnyThread } ?? true) && MainQueueCode.isRunning
       return
     }
@@ -146,36 +137,40 @@ public import CThread
       // Code outside of tasks made the object. A task and that code never belong to the same actor, except on the main
       // queue.
       let isShared = maker != 0 && place == nil && !isOnMainQueue && isOfTask != isInTask
-      guard !isInUse, !isShared else { Self.haltInUse(name()) }
+      guard !isInUse, !isShared else { Self.haltInUse(name(), madeAt: made) }
       return
     }
     if isOfTask, home == nil, maker == 0 {
       // A task may build a stream and then hand it over to a loop.
-      home = place
-      isInVirtualTime = domain?.isVirtual ?? false
-      isOfTask = isInTask
+      settle(in: domain, isInTask)
       return
     }
     if isInVirtualTime, place == nil, isOfTask, isInTask, let home, !CurrentDomain.isAdvancing(home) {
-      guard !isInUse else { Self.haltInUse(name()) }
+      guard !isInUse else { Self.haltInUse(name(), madeAt: made) }
       return
     }
-    halt(
-      """
-      \(name()): touched on a different thread than before (CONTRACT, rule 1: a stream lives on one thread). \(advice())
-      """)
+    ThreadTrap.stop(name(), "touched on a different thread than before", madeAt: made, firstUse, advice())
+  }
+
+  private mutating func settle(in domain: (any StreamDomain)?, _ isInTask: Bool) {
+    home = domain.map { ObjectIdentifier($0.reference) }
+    isInVirtualTime = domain?.isVirtual ?? false
+    isOfTask = isInTask
+    #if DEBUG
+      firstUse = ThreadTrap.firstUse()
+    #endif
   }
 
   private var isOfClosedLoop: Bool { isOnLoop && home.map { !CurrentDomain.isOpen($0) } ?? false }
 
   /// Stops the program because of simultaneous use. Such use isn't always detected, because the threads don't wait for
   /// each other.
-  private static func haltInUse(_ name: String) -> Never {
-    halt(
+  private static func haltInUse(_ name: String, madeAt made: SourcePlace?) -> Never {
+    ThreadTrap.stop(
+      name, "touched while another thread was using it", madeAt: made, nil,
       """
-      \(name): touched while another thread was using it (CONTRACT, rule 1: a stream lives on one thread). Let one actor \
-      use it: write the tasks as Task { @MainActor in … }, or make an EventLoop and send with subject.sender(on: loop). The compiler finds \
-      such tasks in the Swift 6 language mode.
+      Let one actor use it: write the tasks as Task { @MainActor in … }, or make an EventLoop and send with subject.sender(on: loop). \
+      The compiler finds such tasks in the Swift 6 language mode.
       """)
   }
 
@@ -197,16 +192,6 @@ public import CThread
     on a queue. A subject that keeps values can deliver them only on its own thread: write .receive(on: DispatchQueue.main) directly \
     below that publisher, or make an EventLoop on this thread before the stream, and call its run() last.
     """
-
-  @usableFromInline static let advice = """
-    Send values with subject.sender(on: loop), which any thread may use; set properties in loop.execute { } or \
-    DispatchQueue.main.async { }; receive values off the loop with publisher.values; or build the stream in \
-    loop.execute { }. The loop must run: if dispatchMain() or RunLoop.main.run() runs the program, use \
-    EventLoop.main. Cancel, and release the cancellable, on the thread that subscribed: DispatchQueue.main.async { \
-    subscription.cancel() }. If a publisher delivers on its own threads, write .receive(on: DispatchQueue.main) \
-    directly below it. If an operator of this stream, such as flatMap, prefix(untilOutputFrom:) or append, subscribes \
-    to a publisher that delivers on a queue, write .receive(on: DispatchQueue.main) directly below that publisher.
-    """
 }
 
 /// Identifies the calling thread; never 0.
@@ -219,6 +204,9 @@ enum MainQueueCode {
   static var isRunning: Bool {
     currentQueueLabel(nil).map { strcmp($0, "com.apple.main-thread") == 0 } ?? false || specific(mark) != nil
   }
+
+  /// The label of the queue whose code the calling thread runs; a default queue's if it runs none.
+  static var queueLabel: String { currentQueueLabel(nil).map { String(cString: $0) } ?? "" }
 
   /// Runs `action` on the main queue, if something serves that queue.
   static func run(_ action: @escaping () -> Void) {

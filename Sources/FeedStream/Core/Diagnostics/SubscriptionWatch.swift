@@ -125,6 +125,14 @@ protocol StreamStarts: AnyObject {
       """)
   }
 
+  /// Runs `cancel`, which cancels the subscription. A trap in it names the place where the subscription was made.
+  @inline(never) func cancelling(_ cancel: () -> Void) {
+    let outer = pthread_getspecific(Self.cancelled)
+    pthread_setspecific(Self.cancelled, Unmanaged.passUnretained(self).toOpaque())
+    cancel()
+    pthread_setspecific(Self.cancelled, outer)
+  }
+
   /// True when an event has arrived. Only a sink's watch records this. Safe to use from any thread.
   var hasEvents: Bool { hasAnyEvent.load(ordering: .relaxed) }
 
@@ -143,7 +151,19 @@ protocol StreamStarts: AnyObject {
   // is being made.
   private static let making = CurrentDomain.newSlot()
   /// The watch of the subscription that was made most recently on this thread, if no stream has been used since.
-  private static let latest = CurrentDomain.newSlot()
+  fileprivate static let latest = CurrentDomain.newSlot()
+  /// The watch of the subscription that is being cancelled. The call that cancels it retains the watch.
+  private static let cancelled = CurrentDomain.newSlot()
+
+  /// The place of the subscription that this thread is making; `nil` while warnings and the map are off.
+  static var placeBeingMade: SourcePlace? { place(in: making) }
+
+  /// The place of the subscription that this thread is cancelling, if it is known.
+  static var cancelledPlace: SourcePlace? { place(in: cancelled) }
+
+  private static func place(in slot: pthread_key_t) -> SourcePlace? {
+    pthread_getspecific(slot).map { Unmanaged<SubscriptionWatch>.fromOpaque($0).takeUnretainedValue().place }
+  }
 
   /// Called when the stream that is being subscribed to does not keep its loop running.
   static func isNotWaitedFor() {
@@ -155,5 +175,38 @@ protocol StreamStarts: AnyObject {
   /// Called when anything happens on this thread other than the release of the latest subscription.
   @usableFromInline static func somethingHappens() {
     if pthread_getspecific(latest) != nil { pthread_setspecific(latest, nil) }
+  }
+}
+
+/// Detects that a handle, such as an ``OnLoop``, is released in the statement that makes it.
+final class HandleWatch: Sendable {
+  private let place: SourcePlace
+  private let madeAt = ContinuousClock.now
+  private let isUsed = Atomic(false)
+
+  private init(_ place: SourcePlace) { self.place = place }
+
+  /// Begins to watch the handle that the calling code is making; `nil` while warnings are off.
+  static func begin(_ file: StaticString, _ line: UInt) -> HandleWatch? {
+    guard Warnings.areOn else { return nil }
+    let watch = HandleWatch(SourcePlace(file, line))
+    pthread_setspecific(SubscriptionWatch.latest, Unmanaged.passUnretained(watch).toOpaque())
+    return watch
+  }
+
+  /// Called when the handle is used or cancelled, on any thread.
+  func used() { isUsed.store(true, ordering: .relaxed) }
+
+  /// Called when the handle is released.
+  func released() {
+    guard pthread_getspecific(SubscriptionWatch.latest) == Unmanaged.passUnretained(self).toOpaque() else { return }
+    SubscriptionWatch.somethingHappens()
+    guard !isUsed.load(ordering: .relaxed), madeAt.duration(to: .now) < .milliseconds(250) else { return }
+    Warnings.warn(
+      .releasedAtOnce, at: "\(place)",
+      """
+      the OnLoop was released as soon as it was made, which releases its state and cancels the subscriptions in it; keep the OnLoop that \
+      this call returns, for example in a property
+      """)
   }
 }
