@@ -204,7 +204,8 @@ import Testing
     let numbers = await entries { (loop: EventLoop, log: Log<Int>) in
       let subject = PassthroughSubject<Int, Never>()
       loop.schedule { subject.send(1) }
-      return subject
+      return
+        subject
         .flatMap { number in
           Future<Int, Never> {
             try? await Task.sleep(for: .milliseconds(2))
@@ -221,7 +222,8 @@ import Testing
     let kept = Mutex<[@Sendable (Result<Int, Never>) -> Void]>([])
     withLoop { loop in
       let subject = PassthroughSubject<Int, Never>()
-      let waiting = subject
+      let waiting =
+        subject
         .flatMap { _ in
           Deferred { Future<Int, Never> { promise in kept.withLock { $0.append(promise) } } }.keepsLoopAlive(false)
         }

@@ -33,13 +33,14 @@ let numbers = PassthroughSubject<Int, Never>()
 var (sent, received) = (0, 0)
 let subscription = numbers.timeout(60, scheduler: RunLoop.main).sink { _ in received += 1 }
 // Values are sent while the run loop runs, as in an application.
-var isConstant = check("timeout", count: { received }) {
+func sendAndRun() {
   if received == sent {
     sent += 100
     DispatchQueue.main.async { for number in 0..<100 { numbers.send(number) } }
   }
   RunLoop.main.run(until: Date() + 0.000_5)
 }
+var isConstant = check("timeout", count: { received }, run: sendAndRun)
 subscription.cancel()
 
 isConstant = checkTimer("a timer on the main run loop", on: .main) && isConstant
