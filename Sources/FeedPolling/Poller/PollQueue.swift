@@ -124,15 +124,19 @@ struct PollQueue {
   /// Moves feeds that are overdue by more than `grace` to times that `place` chooses, so that they are not all
   /// requested together after the machine has slept.
   ///
-  /// - Parameter first: feeds due before this time stay, because they were never requested.
-  mutating func spreadOverdue(from first: Double, at now: Double, grace: Double, _ place: (_ count: Int) -> Double) {
-    var (late, fresh): ([Int], [(Double, Int)]) = ([], [])
+  /// - Parameters:
+  ///   - first: feeds due before this time stay, because they were never requested.
+  ///   - earliest: feeds with smaller numbers stay.
+  mutating func spreadOverdue(
+    from first: Double, feeds earliest: Int = 0, at now: Double, grace: Double, _ place: (_ count: Int) -> Double
+  ) {
+    var (late, staying): ([Int], [(Double, Int)]) = ([], [])
     while let (due, feed) = waiting.first, due < now - grace {
       waiting.removeFirst()
       guard dues[feed] == due else { continue }
-      if due < first { fresh.append((due, feed)) } else { late.append(feed) }
+      if due < first || feed < earliest { staying.append((due, feed)) } else { late.append(feed) }
     }
-    for (due, feed) in fresh { waiting.insert(feed, at: due) }
+    for (due, feed) in staying { waiting.insert(feed, at: due) }
     for feed in late { wait(feed, until: place(late.count)) }
   }
 

@@ -86,6 +86,17 @@ import Testing
     #expect(queue.next(at: 1000) == .wait(until: 1001))
   }
 
+  @Test func `overdue feeds with smaller numbers than the feeds to spread keep their due times`() {
+    var queue = PollQueue(limit: 10)
+    for due in [10.0, 20, 30] { queue.add(host: "\(due)", due: due) }
+    queue.spreadOverdue(from: 0, feeds: 1, at: 1000, grace: 60) { count in
+      #expect(count == 2)
+      return 1001
+    }
+    #expect(queue.next(at: 1000) == .start(0))
+    #expect(queue.next(at: 1000) == .wait(until: 1001))
+  }
+
   @Test func `after the clock was set back, due times keep their distance`() {
     var queue = PollQueue(limit: 10)
     queue.add(host: "a", due: 3600)
