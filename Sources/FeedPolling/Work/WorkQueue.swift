@@ -64,7 +64,7 @@ public protocol WorkQueue: AnyObject {
 
 /// A worker's request for hosts.
 public struct WorkClaim: Hashable, Sendable {
-  /// The name of the worker, which the lease carries.
+  /// The name of the worker, which the lease carries: one word.
   public var worker: String
   /// The maximum number of hosts.
   public var count: Int

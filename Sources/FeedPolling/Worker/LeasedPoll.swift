@@ -121,6 +121,8 @@ final class LeasedPoll {
     call = worker.queue.complete(completion).sink { [weak self, completion] ending in
       guard let self, case .failure(let error) = ending else { return }
       run.note(error)
+      // The report may have cancelled the worker.
+      guard run.holds(self) else { return }
       // An administrator may fix an error that isn't temporary, so the call is repeated a few times.
       guard error.isTemporary || attempts < 5 else { return run.release(self) }
       attempts += 1
