@@ -232,6 +232,16 @@ import Testing
     }
   }
 
+  @Test func `a feed whose URL is passed twice is followed once`() {
+    withReader([a, b, a]) { _, _, reader, _ in
+      guard case .snapshot(let snapshot)? = reader.events.first else {
+        Issue.record("no snapshot")
+        return
+      }
+      #expect(snapshot.feeds.map(\.address) == [a, b])
+    }
+  }
+
   @Test func `a follower continues after an engine that replies at once`() {
     let time = VirtualTimeScheduler()
     let engine = PromptEngine([(a, 1), (b, 1), (a, 2)])

@@ -39,7 +39,7 @@ public struct FleetFollower {
   let scheduler: any LoopScheduler
 
   /// - Parameters:
-  ///   - addresses: the feeds to follow; `nil` for the first `most` feeds.
+  ///   - addresses: the feeds to follow, each once; `nil` for the first `most` feeds.
   ///   - pauses: the pause after a failure of the engine, which is doubled after each further failure, and the longest
   ///     pause. The latter should be less than the time that clients of other gateways wait for this one to catch up.
   ///   - look: the interval at which the follower checks that the log still has its position and that the list is
@@ -54,7 +54,8 @@ public struct FleetFollower {
   ) {
     precondition(most > 0, "FleetFollower: most is \(most), so no feed could be followed; use 1 or more")
     self.engine = engine
-    wanted = addresses
+    var seen: Set<URL> = []
+    wanted = addresses?.filter { seen.insert($0).inserted }
     self.most = most
     self.pauses = pauses
     self.look = look
