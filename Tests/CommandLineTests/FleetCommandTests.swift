@@ -264,6 +264,19 @@ import Testing
     _ = await gateway.status()
   }
 
+  @Test func `updates of feeds that a gateway doesn't show don't count as its lag`() async throws {
+    let server = try RedisServer()
+    _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "\(Self.feed)2", "--store", server.text])
+    let gateway = try RunningFeed(["serve", "--port", "0", "--store", server.text, Self.feed])
+    let port = try port(of: try #require(await gateway.output.line()))
+    // The metric is there once the gateway has its feeds. The suite's time limit ends an endless wait.
+    while try await !get(port, "/metrics").contains("\nfeed_fleet_gateway_lag_seconds 0.0\n") {}
+    try server.cli("XADD", "fs{0}:updates", "*", "a", "\(Self.feed)2", "v", "1000000")
+    while try await !get(port, "/metrics").contains("\nfeed_fleet_gateway_lag_seconds 0.0\n") {}
+    gateway.send(SIGTERM)
+    _ = await gateway.status()
+  }
+
   @Test func `a long output is written completely, to a file too`() async throws {
     let server = try RedisServer()
     try await withFolder { folder in

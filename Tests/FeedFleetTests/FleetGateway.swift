@@ -89,7 +89,7 @@ final class FleetGateway {
       shown = shown.filter { list.addresses.contains($0.key) }
       for address in list.addresses where shown[address] == nil { shown[address] = FeedVersion(microseconds: 0) }
       for feed in list.added { shown[feed.address] = feed.version }
-    case .away, .back: break
+    case .passed, .away, .back: break
     }
   }
 

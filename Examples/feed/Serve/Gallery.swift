@@ -18,9 +18,9 @@ final class Gallery {
   let events: EventLog
   /// The parts that servers on other loops need.
   let shared: Shared?
-  /// The id of the last event. If other processes have the same events, a client that has already received a later
-  /// event from one of them waits here for that event. `nil` until the first id is known; empty if there are no other
-  /// processes.
+  /// The id up to which this process has read the events. If other processes have the same events, a client that has
+  /// already received a later event from one of them waits here for that event. `nil` until the first id is known;
+  /// empty if there are no other processes.
   let place: CurrentValueSubject<String?, Never>
   /// The time between two loads of a feed that doesn't have its own interval; `nil` if other processes load the feeds.
   let every: Duration?

@@ -16,6 +16,7 @@ final class Gateway {
   /// Receives the store's error, and `nil` when the store works again.
   private let report: (FleetError?) -> Void
   private var places: [URL: Int] = [:]
+  /// The id of the last announced update. Gateways that show the same feeds know it.
   private var cursor = ""
   private var heard = Date()
   private var isFirst = true
@@ -44,6 +45,9 @@ final class Gateway {
         trace: logged.update.trace)
       WorkTrace.announced(logged.update, log)
       gallery.place.send(cursor)
+    case .passed(let cursor):
+      heard = Date()
+      gallery.place.send("\(cursor)")
     case .list(let list):
       gallery.arrange(list.addresses.map { .init(address: $0, title: nil) }, forgetting: list.forgotten)
       places = Dictionary(list.addresses.enumerated().map { ($1, $0) }) { first, _ in first }
@@ -62,7 +66,7 @@ final class Gateway {
   }
 
   private func take(_ snapshot: FleetSnapshot) {
-    (cursor, heard) = ("\(snapshot.cursor)", Date())
+    (cursor, heard) = ("\(snapshot.history.last?.cursor ?? snapshot.cursor)", Date())
     report(nil)
     if snapshot.isCut {
       console.warn(
@@ -89,7 +93,7 @@ final class Gateway {
       gallery.reset(id: cursor)
     }
     isFirst = false
-    gallery.place.send(cursor)
+    gallery.place.send("\(snapshot.cursor)")
   }
 
   private func put(_ feed: FleetFeed) {
