@@ -37,7 +37,8 @@ public struct FeedPoller {
     public var onDecision: (URL, PollDecision) -> Void = { _, _ in }
     /// Receives the outcome of each poll, for metrics. Does nothing by default.
     public var onOutcome: (URL, PollOutcome) -> Void = { _, _ in }
-    /// Receives the numbers of due, running and failing feeds when they change. Does nothing by default.
+    /// Receives the numbers of due, running and failing feeds, and the next due time, when one of them changes. Does
+    /// nothing by default.
     public var onProgress: (PollingProgress) -> Void = { _ in }
     /// Receives the store's error when the store fails; polling continues without it. Does nothing by default.
     public var report: (FeedStoreError) -> Void = { _ in }
@@ -91,6 +92,8 @@ public struct PollingProgress: Hashable, Sendable {
   public var running = 0
   /// The number of feeds whose last attempt failed.
   public var failing = 0
+  /// The time at which the next feed is due and its host is open, which may be past; `nil` if no feed is waiting.
+  public var next: Date?
 
   public init() {}
 }

@@ -87,8 +87,7 @@ struct PollQueue {
       readyCount += 1
       line(up: host)
     }
-    // Obsolete entries must not keep a poller waiting.
-    while let (due, feed) = waiting.first, dues[feed] != due { waiting.removeFirst() }
+    removeObsolete()
     guard running < limit else { return .wait(until: waiting.first?.key) }
     while let (time, host) = opening.first, time <= now {
       opening.removeFirst()
@@ -103,7 +102,18 @@ struct PollQueue {
       running += 1
       return .start(feed)
     }
-    return .wait(until: [waiting.first?.key, opening.first?.key].compactMap { $0 }.min())
+    return .wait(until: nextTime())
+  }
+
+  /// Removes obsolete entries, which must not keep a poller waiting.
+  private mutating func removeObsolete() {
+    while let (due, feed) = waiting.first, dues[feed] != due { waiting.removeFirst() }
+  }
+
+  /// The earliest time at which a waiting feed is due, or at which the host of a due feed opens; `nil` if no feed waits.
+  mutating func nextTime() -> Double? {
+    removeObsolete()
+    return [waiting.first?.key, opening.first?.key].compactMap { $0 }.min()
   }
 
   /// Records that the request for a feed has ended, or was not made after all.

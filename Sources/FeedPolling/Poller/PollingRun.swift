@@ -197,6 +197,7 @@ final class PollingRun: Subscription {
     var present = PollingProgress()
     (present.feeds, present.due) = (members.count - removed, queue.readyCount)
     (present.running, present.failing) = (queue.running, failing)
+    present.next = queue.nextTime().map { Date(timeIntervalSince1970: $0) }
     guard present != progress else { return }
     progress = present
     poller.options.onProgress(present)

@@ -86,6 +86,20 @@ import Testing
     #expect(queue.next(at: 1000) == .wait(until: 1001))
   }
 
+  @Test func `the next time is that of a feed that is still waiting, or of its host`() {
+    var queue = PollQueue(limit: 10)
+    #expect(queue.nextTime() == nil)
+    for due in [10.0, 20] { queue.add(host: "a", due: due) }
+    #expect(queue.nextTime() == 10)
+    queue.remove(0)
+    #expect(queue.nextTime() == 20)
+    queue.close("a", until: 50)
+    #expect(queue.next(at: 20) == .wait(until: 50))
+    #expect(queue.nextTime() == 50)
+    #expect(queue.next(at: 50) == .start(1))
+    #expect(queue.nextTime() == nil)
+  }
+
   @Test func `overdue feeds with smaller numbers than the feeds to spread keep their due times`() {
     var queue = PollQueue(limit: 10)
     for due in [10.0, 20, 30] { queue.add(host: "\(due)", due: due) }
