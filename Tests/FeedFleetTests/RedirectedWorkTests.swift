@@ -104,6 +104,39 @@ import Testing
     }
   }
 
+  @Test func `feeds whose records lead to another host are requested there one at a time, and not while it is paused`() {
+    withWorkers(2, feeds: 0) { time, network, engine, reports in
+      let addresses = (0..<2).map { URL(feed: $0, host: "h\($0).example") }
+      for address in addresses {
+        var record = FeedRecord(health: FeedHealth(address: address))
+        let moved = URL(string: "https://\(target)\(address.path())")!
+        let since = Date(timeIntervalSince1970: 1_799_000_000)
+        record.health.move = FeedHealth.Move(to: moved, since: since, isBelieved: true)
+        engine.state.feeds[address] = MemoryFleet.Feed(record: record)
+      }
+      network.serve(target) { request, _ in
+        request.request.url.path() == "/0"
+          ? .answer(status: 429, headers: [("Retry-After", "600")], Data(), after: .milliseconds(300))
+          : .feed([FeedImage(id: UUID(), url: request.request.url)], after: .milliseconds(300))
+      }
+      var (open, most) = (0, 0)
+      network.observer = { [target] exchange in
+        guard exchange.request.url.host() == target else { return }
+        open += exchange.ended == nil ? 1 : -1
+        most = max(most, open)
+      }
+      let adding = engine.add([NewFeed(addresses[1]), NewFeed(addresses[0])]).sink { _ in
+      } receiveValue: { _ in
+      }
+      time.advance(by: .seconds(40))
+      adding.cancel()
+      #expect(Set(reports().map(\.address)) == Set(addresses) && most == 1)
+      // The pause is that of the host that requested it.
+      #expect(engine.state.hosts[target]?.pausedUntil != nil)
+      #expect(addresses.allSatisfy { engine.state.hosts[$0.host()!]?.pausedUntil == nil })
+    }
+  }
+
   @Test func `endless redirects fail the poll`() {
     withWorkers(1, feeds: 1) { time, network, _, reports in
       network.serve(target) { request, _ in

@@ -33,9 +33,11 @@ final class LeasedPoll {
     lateness = .seconds(max(0, now.timeIntervalSince(lease.due)))
     trace = run.worker.options.trace(lease)
     let worker = run.worker
+    // The move in a copied record leads to a host that isn't leased yet.
+    let home = lease.record.health.requestAddress
     client = GuardedClient(
       trace?.client(worker.client) ?? worker.client, on: worker.scheduler, host: lease.host,
-      home: lease.record.health.requestAddress
+      home: home.pollingHost == lease.host ? home : nil
     ) { host, duration in
       worker.queue.visit(host, with: lease, by: worker.name, for: duration)
         .catch { _ in Just(.busy(for: GuardedClient.pause)) }
