@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `feeds whose records lead to another host are requested there one at a time, and not while it is paused`() {
+  @Test func `feeds whose records lead to another host are requested there in turns, and not while it is paused`() {
     withWorkers(2, feeds: 0) { time, network, engine, reports in
       let addresses = (0..<2).map { URL(feed: $0, host: "h\($0).example") }
       for address in addresses {

@@ -48,8 +48,11 @@ extension FleetScripts {
     local till = '\(never)'
     if ARGV[2] ~= '' then till = whole(now + ARGV[2]) end
     \(forgetting)
-    redis.call('ZADD', p .. 'pauses', till, ARGV[1])
-    redis.call('HSET', p .. 'reasons', ARGV[1], ARGV[3])
+    -- A longer pause stays: its server may have requested it.
+    if paused(ARGV[1]) <= tonumber(till) then
+      redis.call('ZADD', p .. 'pauses', till, ARGV[1])
+      redis.call('HSET', p .. 'reasons', ARGV[1], ARGV[3])
+    end
     if redis.call('HEXISTS', p .. 'leases', ARGV[1]) == 0 then open(ARGV[1], 0) end
     return redis.call('EXISTS', p .. 'h:' .. ARGV[1])
     """)

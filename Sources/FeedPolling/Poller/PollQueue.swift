@@ -110,7 +110,7 @@ struct PollQueue {
     while let (due, feed) = waiting.first, dues[feed] != due { waiting.removeFirst() }
   }
 
-  /// The earliest time at which a waiting feed is due, or at which the host of a due feed opens; `nil` if no feed waits.
+  /// The earliest time at which a waiting feed is due, or the host of a due feed opens; `nil` if no feed is waiting.
   mutating func nextTime() -> Double? {
     removeObsolete()
     return [waiting.first?.key, opening.first?.key].compactMap { $0 }.min()

@@ -53,7 +53,7 @@ public protocol WorkQueue: AnyObject {
   func remove(_ address: URL) -> AnyPublisher<Bool, FleetError>
 
   /// Pauses a host for all workers, either for `duration` or, if `duration` is `nil`, until ``resume(_:)``. A running
-  /// request continues.
+  /// request continues. A pause that ends later stays, with its reason.
   func pause(_ host: String, for duration: Duration?, because reason: String) -> AnyPublisher<Void, FleetError>
 
   /// Ends the pause of a host.
