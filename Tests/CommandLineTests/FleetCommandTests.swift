@@ -3,6 +3,7 @@ import RedisTestSupport
 import TestSupport
 import Testing
 
+@testable import HTTPTestSupport
 @testable import feed
 
 /// The commands of a fleet, with a real server that the test starts.
@@ -208,6 +209,27 @@ import Testing
       }
       gateway.send(SIGTERM)
       _ = await gateway.status()
+    }
+  }
+
+  @Test func `store copy keeps the pause that a host requested`() async throws {
+    let server = try RedisServer()
+    let origin = RawOrigin.answering { _ in RawOrigin.answer("429 Wait", ["Retry-After: 3600"]) }
+    defer { origin.stop() }
+    try await withFolder { folder in
+      let (url, cache) = (origin.url(), folder.appending(path: "feeds.db").path)
+      let user = ["XDG_CONFIG_HOME": folder.appending(path: "config").path]
+      _ = try await FeedBinary.run(
+        ["subscriptions", "add", url.absoluteString, "--force", "--cache", cache + ".none"], environment: user)
+      let watch = try RunningFeed(["watch", url.absoluteString, "--every", "1s", "--cache", cache])
+      _ = await watch.errors.read(upTo: "429")
+      watch.send(SIGTERM)
+      _ = await watch.status()
+      let copy = try await FeedBinary.run(["store", "copy", cache, server.text], environment: user)
+      #expect(copy.output == "Copied 1 of 1 feed; added 1 to the fleet's list\n", "\(copy.errors)")
+      let host = "\(url.host()!):\(url.port!)"
+      #expect(try server.cli("ZRANGE", "fs{0}:pauses", "0", "-1") == host)
+      #expect(try server.cli("HGET", "fs{0}:reasons", host).contains("Retry-After"))
     }
   }
 
