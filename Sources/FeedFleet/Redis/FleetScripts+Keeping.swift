@@ -8,8 +8,11 @@ extension FleetScripts {
     "add",
     """
     local added = 0
+    -- Nothing is written if another program has overwritten one of the keys.
     for i = 1, last, 3 do
       if not queue(ARGV[i]) then return redis.error_reply('WRONGTYPE ' .. p .. 'h:' .. ARGV[i]) end
+      local f = p .. 'f:' .. ARGV[i + 1]
+      if not read('HEXISTS', f, 'q') then return redis.error_reply('WRONGTYPE ' .. f) end
     end
     for i = 1, last, 3 do
       local h, a = ARGV[i], ARGV[i + 1]
@@ -31,7 +34,9 @@ extension FleetScripts {
     "remove",
     """
     local f = p .. 'f:' .. ARGV[2]
-    local h = redis.call('HGET', f, 'q') or ARGV[1]
+    -- A feed whose key another program has overwritten can be removed.
+    local h = read('HGET', f, 'q') or ARGV[1]
+    if not queue(h) then return redis.error_reply('WRONGTYPE ' .. p .. 'h:' .. h) end
     redis.call('DEL', f)
     redis.call('HDEL', p .. 'lapses', ARGV[2])
     if redis.call('ZREM', p .. 'h:' .. h, ARGV[2]) == 0 then return 0 end
