@@ -96,7 +96,8 @@ struct FleetPause: ParsableCommand {
     let session = Session(fleet.log)
     let store = session.fleet(at: fleet.store)
     let host = host.name
-    let until = duration.map { "for at least \($0.duration.text)" } ?? "until you run \"feed fleet resume \(host.printable)\""
+    let until =
+      duration.map { "for at least \($0.duration.text)" } ?? "until you run \"feed fleet resume \(host.printable)\""
     let paused = store.pause(host, for: duration?.duration, because: reason).flatMap { store.hasFeeds(on: host) }
     try session.answer(paused.eraseToAnyPublisher()) { hasFeeds in
       // Warn about a name that may be mistyped: it would be paused forever.
