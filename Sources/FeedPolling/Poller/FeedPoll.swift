@@ -176,7 +176,7 @@ package final class FeedPoll: Cancellable {
       interval: terms.feed.interval, gap: terms.gap, now: now, random: SplitMix64(seed: terms.seed))
     report.isPushed = terms.isPushed
     report.sentValidators = exchange.sentValidators
-    report.isFromElsewhere = exchange.isFromElsewhere(than: lease.host, hasLeft: terms.client.lastHost != nil)
+    report.isFromElsewhere = exchange.isFromElsewhere(than: lease.host)
     let completion = PollCompletion(
       of: lease, change, wasRead: result != nil, pausesHost: report.pausesHost, now: now
     ) { [report] in report.record(after: $0) }

@@ -32,10 +32,8 @@ final class PollExchange: FeedExchangeObserver {
   var isUnchanged: Bool { head?.status == 304 }
 
   /// True if the last response came from a host other than `host`.
-  ///
-  /// - Parameter hasLeft: true if another host was reserved, even for the first request.
-  func isFromElsewhere(than host: String, hasLeft: Bool) -> Bool {
-    guard let head, hasLeft || requests > 1 || !head.redirects.isEmpty else { return false }
+  func isFromElsewhere(than host: String) -> Bool {
+    guard let head, requests > 1 || !head.redirects.isEmpty else { return false }
     return head.url.pollingHost != host
   }
 

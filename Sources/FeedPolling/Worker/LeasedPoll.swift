@@ -33,11 +33,9 @@ final class LeasedPoll {
     lateness = .seconds(max(0, now.timeIntervalSince(lease.due)))
     trace = run.worker.options.trace(lease)
     let worker = run.worker
-    // The move in a copied record leads to a host that isn't leased yet.
-    let home = lease.record.health.requestAddress
     client = GuardedClient(
       trace?.client(worker.client) ?? worker.client, on: worker.scheduler, host: lease.host,
-      home: home.pollingHost == lease.host ? home : nil
+      home: lease.record.health.requestAddress
     ) { host, duration in
       worker.queue.visit(host, with: lease, by: worker.name, for: duration)
         .catch { _ in Just(.busy(for: GuardedClient.pause)) }
@@ -56,22 +54,30 @@ final class LeasedPoll {
     trace.take()?.end(nil)
   }
 
-  /// Polls the feed, unless the request would be unconditional and the last such request was less than a day ago.
+  /// Polls the feed, unless another host must be requested for it, or the request would be unconditional and the last
+  /// such request was less than a day ago.
   func begin() {
+    let saved = lease.record.health
+    guard saved.requestAddress.pollingHost == lease.host else {
+      // According to a copied record, the feed has moved: it waits in the queue of its new host, as due as before.
+      var completion = WorkCompletion(postponing: lease, by: worker.name, saved)
+      completion.due = lease.due
+      return complete(completion)
+    }
     var feed = PolledAddress(lease.address, every: options.interval, options: options.load)
     feed.options.retry = .immediate(limit: 0)
     let now = run.clock.now
-    var wish = lease.record.health
+    var wish = saved
     let wait = feed.interval ?? .seconds(wish.adaptiveInterval(at: now))
     wish.interval = feed.interval?.seconds
     let claim = PollClaim(
       feed: wish, host: lease.host, now: now, lease: options.load.timeout, gap: options.gap,
       dueIfLost: now + wait.seconds)
-    let saved = lease.version == nil ? FeedValidators() : lease.record.validators
+    let validators = lease.version == nil ? FeedValidators() : lease.record.validators
     // The engine has granted the host, so there is nothing else to check about it.
     var host = HostHealth(name: lease.host)
     host.pace = lease.pace
-    switch claim.decide(lease.record.health, host, saved).verdict {
+    switch claim.decide(saved, host, validators).verdict {
     case .granted(let granted): send(feed, with: granted)
     case .notDue(let health): complete(WorkCompletion(postponing: lease, by: worker.name, health))
     case .hostIsClosed: run.release(self)
