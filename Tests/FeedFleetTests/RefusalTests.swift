@@ -161,6 +161,14 @@ import Testing
     }
   }
 
+  @Test func `a list can be added again although the key of a feed that it has added has the wrong type`() throws {
+    try withFleet { fleet, redis, server in
+      try server.cli("SET", "fs{0}:f:\(a)", "x")
+      #expect(try fleet.wait(redis.add([NewFeed(a), NewFeed(URL(feed: 7))])) == 1)
+      #expect(try fleet.wait(redis.status()).feeds == 3)
+    }
+  }
+
   @Test func `a feed whose key has the wrong type can be removed`() throws {
     try withFleet { fleet, redis, server in
       try server.cli("SET", "fs{0}:f:\(a)", "x")

@@ -10,9 +10,13 @@ extension FleetScripts {
     local added = 0
     -- Nothing is written if another program has overwritten one of the keys.
     for i = 1, last, 3 do
-      if not queue(ARGV[i]) then return redis.error_reply('WRONGTYPE ' .. p .. 'h:' .. ARGV[i]) end
-      local f = p .. 'f:' .. ARGV[i + 1]
-      if not read('HEXISTS', f, 'q') then return redis.error_reply('WRONGTYPE ' .. f) end
+      local h, a = p .. 'h:' .. ARGV[i], ARGV[i + 1]
+      local f = p .. 'f:' .. a
+      if not queue(ARGV[i]) then return redis.error_reply('WRONGTYPE ' .. h) end
+      -- A feed that is already listed is skipped, so its key doesn't matter.
+      if not redis.call('ZSCORE', h, a) and not read('HEXISTS', f, 'q') then
+        return redis.error_reply('WRONGTYPE ' .. f)
+      end
     end
     for i = 1, last, 3 do
       local h, a = ARGV[i], ARGV[i + 1]
