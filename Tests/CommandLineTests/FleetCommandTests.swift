@@ -286,6 +286,24 @@ import Testing
     _ = await gateway.status()
   }
 
+  @Test func `a client that a gateway has only greeted continues at a later gateway without a reset`() async throws {
+    let server = try RedisServer()
+    _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "\(Self.feed)2", "--store", server.text])
+    var last = "0-0"
+    for isFirst in [true, false] {
+      // The log has only updates of a feed that isn't shown.
+      let id = try server.cli("XADD", "fs{0}:updates", "*", "a", "\(Self.feed)2", "v", "1000000")
+      let gateway = try RunningFeed(["serve", "--port", "0", "--store", server.text, Self.feed])
+      let port = try port(of: try #require(await gateway.output.line()))
+      let request = "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\nLast-Event-ID: \(last)\r\n\r\n"
+      let text = try await ask(port, request, upTo: "event: hello")
+      #expect(text.contains("id: \(id)\nevent: hello") && text.contains("event: reset") == isFirst, "\(text)")
+      last = id
+      gateway.send(SIGTERM)
+      _ = await gateway.status()
+    }
+  }
+
   @Test func `updates of feeds that a gateway doesn't show don't count as its lag`() async throws {
     let server = try RedisServer()
     _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "\(Self.feed)2", "--store", server.text])

@@ -239,7 +239,7 @@ import Testing
       save(2, b)
       time.advance(by: .seconds(1))
       #expect(reader.updates == ["1:1"] && reader.passed.map(\.description) == ["\(engine.state.last)"])
-      // A new gateway of the same feeds announces the same entries.
+      // A new gateway learns the same position.
       let young = Reader()
       young.follow(FleetFollower([a], in: engine, on: time))
       time.advance(by: .seconds(1))
@@ -247,7 +247,7 @@ import Testing
         Issue.record("no snapshot")
         return
       }
-      #expect(snapshot.history.map(\.update.address) == [a])
+      #expect(snapshot.history.map(\.update.address) == [a, b])
       #expect(snapshot.cursor.description == "\(engine.state.last)")
       young.cancel()
     }

@@ -84,8 +84,8 @@ public struct FleetList: Sendable {
 public struct FleetSnapshot: Sendable {
   /// The feeds, in a fixed order; `nil` for a feed about which nothing is known yet.
   public var feeds: [(address: URL, feed: FleetFeed?)]
-  /// The latest updates of followed feeds up to the snapshot, oldest first, because a client of another gateway may
-  /// have seen them.
+  /// The latest updates up to the snapshot, oldest first, because a client of another gateway may have seen them. They
+  /// include those of feeds that aren't followed: their positions are ids, too.
   public var history: [LoggedUpdate]
   /// The position after which the updates continue.
   public var cursor: UpdateCursor

@@ -147,8 +147,6 @@ final class FollowingRun: Subscription {
     failures = 0
     versions = Dictionary(snapshot.feeds.map { ($0.address, $0.feed?.version) }) { first, _ in first }
     cursor = snapshot.cursor
-    var snapshot = snapshot
-    snapshot.history.removeAll { !follows($0.update.address) }
     send(.snapshot(snapshot))
     follow(after: snapshot.cursor)
   }
@@ -212,11 +210,6 @@ final class FollowingRun: Subscription {
     log.request(.max(1))
   }
 
-  /// True if this run delivers the updates of a feed: a known one, or one that there is room for.
-  private func follows(_ address: URL) -> Bool {
-    versions[address] != nil || follower.wanted == nil && versions.count < follower.most
-  }
-
   private func note(_ logged: LoggedUpdate) {
     isLogAsked = false
     // The log was trimmed while the subscriber requested nothing.
@@ -225,7 +218,8 @@ final class FollowingRun: Subscription {
       return snapshot(isReset: true)
     }
     let address = logged.update.address
-    guard follows(address) else {
+    let isNew = versions[address] == nil
+    if isNew, follower.wanted != nil || versions.count >= follower.most {
       cursor = logged.cursor
       return send(.passed(logged.cursor))
     }
