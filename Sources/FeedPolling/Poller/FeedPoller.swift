@@ -92,7 +92,8 @@ public struct PollingProgress: Hashable, Sendable {
   public var running = 0
   /// The number of feeds whose last attempt failed.
   public var failing = 0
-  /// The time at which the next feed is due and its host is open, which may be past; `nil` if no feed is waiting.
+  /// The time at which the next feed becomes due, or the host of a feed that is due opens. It may be past, and is `nil`
+  /// if no feed is waiting.
   public var next: Date?
 
   public init() {}

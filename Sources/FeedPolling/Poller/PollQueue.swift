@@ -52,8 +52,14 @@ struct PollQueue {
     waiting.insert(feed, at: due)
   }
 
-  /// Forgets when a waiting feed is due.
-  mutating func remove(_ feed: Int) { dues[feed] = nil }
+  /// Removes a feed that is waiting or due.
+  mutating func remove(_ feed: Int) {
+    dues[feed] = nil
+    let host = hostOfFeed[feed]
+    guard let place = hosts[host].ready.firstIndex(of: feed) else { return }
+    hosts[host].ready.remove(at: place)
+    readyCount -= 1
+  }
 
   /// Puts a feed into another host's queue. Call this before ``ended(_:due:hostOpens:)``, which the old host gets.
   mutating func move(_ feed: Int, to name: String) { moves[feed] = number(of: name) }
@@ -108,12 +114,19 @@ struct PollQueue {
   /// Removes obsolete entries, which must not keep a poller waiting.
   private mutating func removeObsolete() {
     while let (due, feed) = waiting.first, dues[feed] != due { waiting.removeFirst() }
+    while let (_, host) = opening.first, hosts[host].ready.isEmpty {
+      opening.removeFirst()
+      hosts[host].isQueued = false
+    }
   }
 
   /// The earliest time at which a waiting feed is due, or the host of a due feed opens; `nil` if no feed is waiting.
   mutating func nextTime() -> Double? {
     removeObsolete()
-    return [waiting.first?.key, opening.first?.key].compactMap { $0 }.min()
+    return switch (waiting.first?.key, opening.first?.key) {
+    case (let due?, let opens?): min(due, opens)
+    case (let due, let opens): due ?? opens
+    }
   }
 
   /// Records that the request for a feed has ended, or was not made after all.

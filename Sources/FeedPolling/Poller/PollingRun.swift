@@ -183,7 +183,6 @@ final class PollingRun: Subscription {
     showNext()
     while isLive, results.isWanted(besides: queue.running + (isShowing ? 1 : 0)) {
       switch queue.next(at: now.timeIntervalSince1970) {
-      case .start(let index) where members[index].isRemoved: queue.ended(index, due: nil, hostOpens: -.infinity)
       case .start(let index): poll(index)
       case .wait(let time):
         if let time { clock.wake(at: time) { [weak self] in self?.pump() } } else { finishIfOver() }

@@ -100,6 +100,23 @@ import Testing
     #expect(queue.nextTime() == nil)
   }
 
+  @Test func `a feed that is removed while it is due no longer counts, and nothing waits for its host`() {
+    var queue = PollQueue(limit: 10)
+    for due in [0.0, 0, 0] { queue.add(host: "a", due: due) }
+    queue.add(host: "b", due: 100)
+    queue.close("a", until: 50)
+    #expect(queue.next(at: 0) == .wait(until: 50))
+    queue.remove(1)
+    #expect(queue.readyCount == 2)
+    #expect(queue.nextTime() == 50)
+    for feed in [0, 2] { queue.remove(feed) }
+    #expect(queue.readyCount == 0)
+    #expect(queue.nextTime() == 100)
+    // Its host is still usable.
+    queue.add(host: "a", due: 60)
+    #expect(queue.next(at: 60) == .start(4))
+  }
+
   @Test func `overdue feeds with smaller numbers than the feeds to spread keep their due times`() {
     var queue = PollQueue(limit: 10)
     for due in [10.0, 20, 30] { queue.add(host: "\(due)", due: due) }
