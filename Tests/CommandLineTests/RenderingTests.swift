@@ -237,6 +237,10 @@ import Testing
     let checked = "checked \(sampleDate.timeOfDay), "
     #expect(WatchStatus.text(isChecking: true, checked: sampleDate, wait: .zero) == checked + "checking again…")
     #expect(WatchStatus.text(isChecking: false, checked: sampleDate, wait: .seconds(5)) == checked + "next in 5s")
+    // No request was necessary yet, and no feed is waiting.
+    #expect(WatchStatus.text(isChecking: false, checked: nil, wait: .seconds(5)) == "next in 5s")
+    #expect(WatchStatus.text(isChecking: true, checked: nil, wait: .seconds(5)) == "checking…")
+    #expect(WatchStatus.text(isChecking: false, checked: sampleDate, wait: nil) + ", " == checked)
   }
 
   @Test func `messages are written above the status line`() {

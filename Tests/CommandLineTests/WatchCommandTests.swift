@@ -190,6 +190,53 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(5))) func `the status line shows when the server allows the next request`() async throws {
+    let origin = RawOrigin.answering { _ in
+      RawOrigin.answer("200 OK", ["Cache-Control: max-age=36000"], document("A view"))
+    }
+    defer { origin.stop() }
+    try await withFolder { folder in
+      let url = origin.url().absoluteString
+      let cache = folder.appendingPathComponent("feeds.db").path
+      // The second process finds that the feed isn't due.
+      for isFirst in [true, false] {
+        let run = try RunningFeed(
+          ["watch", url, "--every", "1s", "--cache", cache], environment: ["TERM": "xterm"], terminal: true)
+        let before = try #require(await run.output.read(upTo: "next in "))
+        #expect(before.contains("checked ") == isFirst)
+        let wait = try #require(await run.output.read(upTo: "h"))
+        #expect(["9h", "10h", "11h"].contains(wait), "\(wait)")
+        run.send(SIGINT)
+        #expect(await run.status() == 130)
+      }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(5))) func `a feed that leaves the list leaves the status line`() async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      let list = cache + ".opml"
+      func save(_ urls: String...) throws {
+        let outlines = urls.map { "<outline type=\"rss\" text=\"x\" xmlUrl=\"\($0)\"/>" }.joined()
+        try Data("<opml version=\"2.0\"><body>\(outlines)</body></opml>".utf8)
+          .write(to: URL(filePath: list), options: .atomic)
+      }
+      // No server listens at the second URL.
+      try save(url, "http://127.0.0.1:1/feed")
+      let run = try RunningFeed(
+        ["watch", "--opml", list, "--every", "1h", "--cache", cache], environment: ["TERM": "xterm"],
+        terminal: true)
+      _ = try #require(await run.output.read(upTo: "has been unreachable"))
+      try save(url)
+      _ = try #require(await run.output.read(upTo: "now has 1 feed"))
+      // The previous line is shown once more, below the note.
+      for _ in 1...2 { _ = try #require(await run.output.read(upTo: "next in ")) }
+      let line = try #require(await run.output.read(upTo: "next in "))
+      #expect(!line.contains("unreachable"))
+      run.send(SIGINT)
+      #expect(await run.status() == 130)
+    }
+  }
+
   @Test(arguments: [["TERM": "xterm", "NO_COLOR": "1"], ["TERM": "dumb"]])
   func `a terminal without color support gets no color`(environment: [String: String]) async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in

@@ -17,7 +17,10 @@ final class FleetGateway {
   private var events: [Event] = []
   /// The index of the event after each id.
   private var places: [String: Int] = [:]
+  /// The id that new clients get.
   private(set) var last = ""
+  /// The id up to which it has read the log.
+  private var place = ""
   private var clients: [ObjectIdentifier: GatewayClient] = [:]
   /// Clients that have received later events from another gateway.
   private var waiting: [ObjectIdentifier: GatewayClient] = [:]
@@ -63,16 +66,20 @@ final class FleetGateway {
     case .snapshot(let snapshot):
       shown = [:]
       for (address, feed) in snapshot.feeds { shown[address] = feed?.version ?? FeedVersion(microseconds: 0) }
-      last = "\(snapshot.cursor)"
+      let isShown = { [shown] (logged: LoggedUpdate) in shown[logged.update.address] != nil }
+      place = "\(snapshot.cursor)"
+      last = "\(snapshot.history.last(where: isShown)?.cursor ?? snapshot.cursor)"
       if isBegun {
         resets += 1
         (events, places) = ([], [last: 0])
         for client in clients.values { client.reset(by: self) }
       } else {
         isBegun = true
-        events = snapshot.history.map { ("\($0.cursor)", $0.update) }
-        places = events.isEmpty ? [last: 0] : [:]
-        for (place, event) in events.enumerated() { places[event.id] = place + 1 }
+        places = snapshot.history.isEmpty ? [last: 0] : [:]
+        for logged in snapshot.history {
+          if isShown(logged) { events.append(("\(logged.cursor)", logged.update)) }
+          places["\(logged.cursor)"] = events.count
+        }
       }
     case .update(let feed, let logged):
       if let feed, let version = feed.version {
@@ -80,6 +87,7 @@ final class FleetGateway {
         shown[feed.address] = version
       }
       last = "\(logged.cursor)"
+      place = last
       if places[last] != nil { complain("\(last) was announced twice") }
       events.append((last, logged.update))
       places[last] = events.count
@@ -89,6 +97,7 @@ final class FleetGateway {
       shown = shown.filter { list.addresses.contains($0.key) }
       for address in list.addresses where shown[address] == nil { shown[address] = FeedVersion(microseconds: 0) }
       for feed in list.added { shown[feed.address] = feed.version }
+    case .passed(let cursor): place = "\(cursor)"
     case .away, .back: break
     }
   }
@@ -110,7 +119,7 @@ final class FleetGateway {
 
   private func settle(_ late: GatewayClient? = nil) {
     guard isBegun else { return }
-    for (name, client) in waiting where client === late || client.id.flatMap({ Int($0) }) ?? 0 <= Int(last) ?? 0 {
+    for (name, client) in waiting where client === late || client.id.flatMap({ Int($0) }) ?? 0 <= Int(place) ?? 0 {
       waiting[name] = nil
       clients[name] = client
       client.begin(with: self)

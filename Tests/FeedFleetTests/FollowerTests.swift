@@ -45,6 +45,7 @@ import Testing
       }
     }
     var lists: [FleetList] { events.compactMap { if case .list(let list) = $0 { list } else { nil } } }
+    var passed: [UpdateCursor] { events.compactMap { if case .passed(let cursor) = $0 { cursor } else { nil } } }
     var aways: Int { events.filter { if case .away = $0 { true } else { false } }.count }
     var backs: Int { events.filter { if case .back = $0 { true } else { false } }.count }
     var resets: Int { events.filter { if case .snapshot(let one) = $0 { one.isReset } else { false } }.count }
@@ -229,6 +230,36 @@ import Testing
       save(9, a)
       time.advance(by: .seconds(1))
       #expect(reader.updates.last == "9:9")
+    }
+  }
+
+  @Test func `an entry about a feed that isn't followed delivers its position`() {
+    withReader([a]) { time, engine, reader, save in
+      save(1, a)
+      save(2, b)
+      time.advance(by: .seconds(1))
+      #expect(reader.updates == ["1:1"] && reader.passed.map(\.description) == ["\(engine.state.last)"])
+      // A new gateway learns the same position.
+      let young = Reader()
+      young.follow(FleetFollower([a], in: engine, on: time))
+      time.advance(by: .seconds(1))
+      guard case .snapshot(let snapshot)? = young.events.first else {
+        Issue.record("no snapshot")
+        return
+      }
+      #expect(snapshot.history.map(\.update.address) == [a, b])
+      #expect(snapshot.cursor.description == "\(engine.state.last)")
+      young.cancel()
+    }
+  }
+
+  @Test func `a feed whose URL is passed twice is followed once`() {
+    withReader([a, b, a]) { _, _, reader, _ in
+      guard case .snapshot(let snapshot)? = reader.events.first else {
+        Issue.record("no snapshot")
+        return
+      }
+      #expect(snapshot.feeds.map(\.address) == [a, b])
     }
   }
 

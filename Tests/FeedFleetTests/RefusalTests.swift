@@ -151,6 +151,43 @@ import Testing
     }
   }
 
+  @Test func `nothing of a list is added if the key of one of its feeds has the wrong type`() throws {
+    try withFleet { fleet, redis, server in
+      try server.cli("SET", "fs{0}:f:\(URL(feed: 7))", "x")
+      let list = [NewFeed(URL(feed: 1, host: "c.example")), NewFeed(URL(feed: 7))]
+      #expect(throws: FleetError.self) { try fleet.wait(redis.add(list)) }
+      #expect(try fleet.wait(redis.status()).feeds == 2)
+      #expect(try fleet.wait(redis.first(5)) == [a, other])
+    }
+  }
+
+  @Test func `a list can be added again although the key of a feed that it has added has the wrong type`() throws {
+    try withFleet { fleet, redis, server in
+      try server.cli("SET", "fs{0}:f:\(a)", "x")
+      #expect(try fleet.wait(redis.add([NewFeed(a), NewFeed(URL(feed: 7))])) == 1)
+      #expect(try fleet.wait(redis.status()).feeds == 3)
+    }
+  }
+
+  @Test func `a feed whose key has the wrong type can be removed`() throws {
+    try withFleet { fleet, redis, server in
+      try server.cli("SET", "fs{0}:f:\(a)", "x")
+      #expect(try fleet.wait(redis.remove(a)))
+      #expect(try fleet.wait(redis.status()).feeds == 1)
+      #expect(try fleet.wait(redis.first(5)) == [other])
+    }
+  }
+
+  @Test(arguments: ["f:https://a.example/1", "h:a.example"])
+  func `a completion whose key has the wrong type changes nothing`(_ key: String) throws {
+    try withFleet { fleet, redis, server in
+      let lease = try #require(try fleet.claim().first { $0.address == a })
+      try server.cli("SET", "fs{0}:\(key)", "x")
+      #expect(throws: FleetError.self) { try fleet.wait(redis.complete(lease.completion("x"))) }
+      #expect(try server.cli("HEXISTS", "fs{0}:leases", lease.host) == "1")
+    }
+  }
+
   @Test(arguments: ["fs{0}:h:a.example", "fs{0}:f:https://a.example/1"])
   func `a key of the wrong type is reported, and only its host isn't polled`(_ key: String) throws {
     try withFleet { fleet, redis, server in

@@ -16,6 +16,8 @@ import Testing
   private final class RefusingQueue: WorkQueue {
     let fleet: MemoryFleet
     var refusal: FleetError?
+    /// A damaged key that each grant reports.
+    var problem: FleetError?
 
     init(_ fleet: MemoryFleet) { self.fleet = fleet }
 
@@ -23,7 +25,14 @@ import Testing
       if let refusal { Fail(error: refusal).eraseToAnyPublisher() } else { call }
     }
 
-    func claim(_ wish: WorkClaim) -> AnyPublisher<WorkGrant, FleetError> { unlessRefused(fleet.claim(wish)) }
+    func claim(_ wish: WorkClaim) -> AnyPublisher<WorkGrant, FleetError> {
+      unlessRefused(fleet.claim(wish)).map { [problem] grant in
+        var grant = grant
+        if let problem { grant.problems.append(problem) }
+        return grant
+      }
+      .eraseToAnyPublisher()
+    }
     func extend(_ lease: WorkLease, by duration: Duration) -> AnyPublisher<Bool, FleetError> {
       fleet.extend(lease, by: duration)
     }
@@ -99,6 +108,64 @@ import Testing
       #expect(beats >= 100, "every five seconds")
       #expect(reported().filter { $0 == refusal }.count == beats - 1)
     }
+  }
+
+  /// The closures of the options that may cancel a worker.
+  enum Closure: CaseIterable { case report, trace, beat }
+
+  @Test(arguments: Closure.allCases)
+  func `a worker that a closure of its options cancels sends nothing more`(_ closure: Closure) {
+    let network = VirtualNetwork(on: time)
+    network.serve("a.example") { request, _ in .feed([FeedImage(id: UUID(), url: request.request.url)], after: .zero) }
+    let queue = RefusingQueue(
+      MemoryFleet(on: time) { Date(timeIntervalSince1970: 1_800_000_000 + Double(time.now.nanoseconds) / 1e9) })
+    let adding = queue.add([NewFeed(URL(feed: 1))]).sink { _ in
+    } receiveValue: { _ in
+    }
+    // The subscription outlives its cancellation.
+    var subscription: (any Subscription)?
+    var (beats, ended) = (0, [FleetWorker.Report?]())
+    var options = FleetWorker.Options()
+    switch closure {
+    case .report:
+      queue.problem = refusal
+      options.report = { if $0 != nil { subscription?.cancel() } }
+    case .trace:
+      options.trace = { _ in
+        subscription?.cancel()
+        return PollTrace(end: { ended.append($0) })
+      }
+    case .beat:
+      options.beat = { _ in
+        beats += 1
+        subscription?.cancel()
+        return Empty().eraseToAnyPublisher()
+      }
+    }
+    FleetWorker(queue, client: network, on: time, options: options).subscribe(
+      AnySubscriber(
+        receiveSubscription: {
+          subscription = $0
+          $0.request(.unlimited)
+        },
+        receiveValue: { _ in .none }, receiveCompletion: { _ in }))
+    time.advance(by: .seconds(60))
+    #expect(network.requests == 0)
+    #expect(beats == (closure == .beat ? 1 : 0))
+    #expect(ended == (closure == .trace ? [nil] : []))
+    adding.cancel()
+    subscription = nil
+  }
+
+  @Test func `a worker whose name isn't one word traps`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let time = VirtualTimeScheduler()
+      var options = FleetWorker.Options()
+      options.name = "my worker"
+      _ = FleetWorker(MemoryFleet(on: time) { Date() }, client: VirtualNetwork(on: time), on: time, options: options)
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("\"my worker\" isn't one word"))
   }
 
   @Test func `a worker leaves heartbeats that fail for a moment to its claims to report`() {

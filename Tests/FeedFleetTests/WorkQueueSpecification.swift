@@ -144,6 +144,18 @@ import Testing
     }
   }
 
+  @Test(arguments: Engine.allCases) func `a pause doesn't shorten a longer one`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a, b]) { fleet in
+      let lease = try #require(try fleet.claim().first)
+      _ = try fleet.wait(fleet.queue.complete(lease.completion(due: Date() - 1, pausedUntil: Date() + 60)))
+      try fleet.wait(fleet.queue.pause("a.example", for: .milliseconds(1), because: "short"))
+      try fleet.pass(.seconds(30))
+      #expect(try fleet.claim() == [])
+      try fleet.pass(.seconds(35))
+      #expect(try fleet.claim().map(\.host) == ["a.example"])
+    }
+  }
+
   @Test(arguments: Engine.allCases) func `a user can pause and resume a host`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a, other]) { fleet in
       try fleet.wait(fleet.queue.pause("a.example", for: nil, because: "moving"))

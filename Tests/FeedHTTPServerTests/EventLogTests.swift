@@ -79,6 +79,19 @@ import Testing
     bench.end()
   }
 
+  @Test func `a client with an id that was set between two events gets the later one`() {
+    let (bench, log) = bench { .init(epoch: "e", on: $0.time) }
+    log.begin(after: "100-0")
+    log.send("1", id: "101-0")
+    for id in ["102-0", "103-0"] { log.begin(after: id) }
+    log.send("2", id: "104-0")
+    for id in ["101-0", "102-0", "103-0"] {
+      #expect(
+        events(bench.send(Self.get + "Last-Event-ID: \(id)\r\n\r\n")) == "id: 104-0\ndata: 2\n\n", "\(id)")
+    }
+    bench.end()
+  }
+
   @Test func `a reset reaches all clients, and makes earlier ids unknown`() {
     let (bench, log) = bench { .init(epoch: "e", on: $0.time) }
     log.snapshot = { "now" }

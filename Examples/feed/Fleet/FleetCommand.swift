@@ -69,7 +69,10 @@ struct FleetStatusCommand: ParsableCommand {
 struct FleetPause: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pause", abstract: "Pause a host for the whole fleet, until you resume it or for a given time.",
-    discussion: "Running requests are not interrupted.")
+    discussion: """
+      Running requests are not interrupted. A longer pause, such as one that the host's server requested, isn't \
+      shortened; to end it, use "feed fleet resume".
+      """)
 
   @Argument(
     help: ArgumentHelp("The host, with its port unless it is the default port.", valueName: "host"),
@@ -93,7 +96,8 @@ struct FleetPause: ParsableCommand {
     let session = Session(fleet.log)
     let store = session.fleet(at: fleet.store)
     let host = host.name
-    let until = duration.map { "for \($0.duration.text)" } ?? "until you run \"feed fleet resume \(host.printable)\""
+    let until =
+      duration.map { "for at least \($0.duration.text)" } ?? "until you run \"feed fleet resume \(host.printable)\""
     let paused = store.pause(host, for: duration?.duration, because: reason).flatMap { store.hasFeeds(on: host) }
     try session.answer(paused.eraseToAnyPublisher()) { hasFeeds in
       // Warn about a name that may be mistyped: it would be paused forever.

@@ -70,13 +70,13 @@ struct FleetMetrics {
 
   /// Adds a gateway's lag behind the log.
   ///
-  /// - Parameter place: the id of the last event that the gateway announced; `nil` if it hasn't announced any.
+  /// - Parameter place: the id of the last update that the gateway has read; `nil` if it hasn't read any.
   mutating func gateway(at place: String?, _ status: FleetStatus) {
     guard let place, let end = Self.milliseconds(status.logEnd.description), let here = Self.milliseconds(place) else {
       return
     }
     gauge(
-      "gateway_lag_seconds", "Time between this gateway's last announced update and the end of the log.",
+      "gateway_lag_seconds", "Time between the last update that this gateway has read and the end of the log.",
       max(0, end - here) / 1000)
   }
 

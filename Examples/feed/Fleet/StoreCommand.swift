@@ -18,8 +18,8 @@ struct StoreCopy: ParsableCommand {
     commandName: "copy",
     abstract: "Copy your subscriptions, and the feeds and due times from a cache file, to a fleet.",
     discussion: """
-      Keeps due times, so moving to a fleet triggers no extra requests. The file isn't changed. Feeds that are newer \
-      in the fleet aren't overwritten, so you can repeat the command.
+      Keeps due times, and pauses that hosts requested, so moving to a fleet triggers no extra requests. The file \
+      isn't changed. Feeds that are newer in the fleet aren't overwritten, so you can repeat the command.
       """)
 
   @Argument(help: ArgumentHelp("The cache file, such as feeds.db.", valueName: "file"), completion: .file())
@@ -42,6 +42,7 @@ struct StoreCopy: ParsableCommand {
     let worker = SerialWorker(on: session.loop)
     var (copied, added, total) = (0, 0, 0)
     let now = Date()
+    var paused: Set<String> = []
     let addresses = worker.publisher { () throws(FeedStoreError) -> [URL] in
       var seen: Set<URL> = []
       return (try source.summaries().map(\.address) + listed).filter { seen.insert($0).inserted }
@@ -53,7 +54,13 @@ struct StoreCopy: ParsableCommand {
       .concatMap { address in
         worker.publisher { () throws(FeedStoreError) in try Self.read(address, in: source) }
           .mapError { FleetError.store($0) }
-          .flatMap { feed -> AnyPublisher<(Int, Bool), FleetError> in
+          .flatMap { feed, pause -> AnyPublisher<(Int, Bool), FleetError> in
+            let host = feed.record.health.requestAddress.pollingHost
+            let rest = pause.flatMap { paused.insert(host).inserted ? $0.until.timeIntervalSince(now) : nil } ?? 0
+            let pausing =
+              rest > 0
+              ? fleet.pause(host, for: .seconds(min(rest, Self.longestPause)), because: pause?.reason ?? "")
+              : Just(()).setFailureType(to: FleetError.self).eraseToAnyPublisher()
             let due = feed.record.health.due ?? now
             let delay = Duration.seconds(max(0, due.timeIntervalSince(now)))
             // Don't poll a feed that is gone.
@@ -64,7 +71,10 @@ struct StoreCopy: ParsableCommand {
             let saved =
               feed.version == nil && feed.record.health.asked == nil
               ? Just(false).setFailureType(to: FleetError.self).eraseToAnyPublisher() : fleet.put(feed)
-            return added.zip(saved).map { ($0, $1) }.eraseToAnyPublisher()
+            // A worker may request the feed as soon as it is added, so that is last.
+            return pausing.flatMap { _ in saved }
+              .flatMap { isSaved in added.map { ($0, isSaved) } }
+              .eraseToAnyPublisher()
           }
       }
       .handleEvents(receiveOutput: { [console = session.console] in
@@ -86,7 +96,19 @@ struct StoreCopy: ParsableCommand {
     try session.finish(closing: source)
   }
 
-  private static func read(_ address: URL, in store: SQLiteFeedStore) throws(FeedStoreError) -> FleetFeed {
+  /// The longest pause to copy, in seconds: a day. Only a wrong clock can cause a longer one.
+  private static let longestPause = 86_400.0
+
+  /// A feed, and the pause of the host to request for it.
+  private static func read(
+    _ address: URL, in store: SQLiteFeedStore
+  ) throws(FeedStoreError) -> (FleetFeed, HostPause?) {
+    let feed = try feed(address, in: store)
+    let host = try store.health(ofHost: feed.record.health.requestAddress.pollingHost)
+    return (feed, host?.pausedUntil.map { HostPause(until: $0, because: host?.reason ?? "") })
+  }
+
+  private static func feed(_ address: URL, in store: SQLiteFeedStore) throws(FeedStoreError) -> FleetFeed {
     var record = FeedRecord(health: try store.health(of: [address])[0] ?? FeedHealth(address: address))
     for decision in try store.decisions(for: address) { record.note(decision) }
     guard let saved = try store.retrieve(for: address) else {

@@ -85,15 +85,14 @@ struct WatchCommand: ParsableCommand {
     var intervals = Self.intervals(of: selection.subscriptions)
     let usual = every?.duration
     let interval: (URL) -> Duration? = { intervals[$0] ?? usual }
-    let status = WatchStatus(
-      of: selection.addresses, every: { interval($0) ?? PolledAddress.defaultInterval }, following: follow, on: session)
+    let status = WatchStatus(of: selection.addresses, following: follow, on: session)
     let source = FeedSource(load, of: selection, on: session, observer: status.observer)
     if selection.list != nil { session.takeHangups() }
     let lists = selection.list?.changes(on: session)
       .handleEvents(receiveOutput: { [weak status] feeds in
         intervals = Self.intervals(of: feeds)
         selection.shownNames.replace(with: FeedSelection.names(of: feeds))
-        status?.count = feeds.count
+        status?.addresses = Set(feeds.map(\.address))
       })
       .eraseToAnyPublisher()
     let reports =

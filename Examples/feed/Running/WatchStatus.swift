@@ -15,35 +15,28 @@ final class WatchStatus {
     var isSilent: Bool
   }
 
-  /// The state of one feed's requests.
-  private struct Check {
-    var began: StreamInstant?
-    var next: StreamInstant?
-  }
-
-  private let interval: (URL) -> Duration
-  private let loop: EventLoop
   private let console: Console
-  private var checks: [URL: Check] = [:]
+  /// The feeds that are being requested.
+  private var requested: Set<URL> = []
   private var checked: Date?
   private var failing: [URL: FailingFeed] = [:]
-  /// The number of feeds.
-  var count: Int
+  /// The feeds to show the state of.
+  var addresses: Set<URL> {
+    didSet {
+      failing = failing.filter { addresses.contains($0.key) }
+      show()
+    }
+  }
   private var progress: PollingProgress?
   /// True if other processes make the requests.
   private let isFollowing: Bool
 
-  init(
-    of addresses: [URL], every interval: @escaping (URL) -> Duration, following isFollowing: Bool = false,
-    on session: Session
-  ) {
-    self.interval = interval
+  init(of addresses: [URL], following isFollowing: Bool = false, on session: Session) {
     self.isFollowing = isFollowing
-    count = addresses.count
-    loop = session.loop
+    self.addresses = Set(addresses)
     console = session.console
     guard console.showsStatus else { return }
-    let second = StreamInstant.Stride.seconds(1)
+    let (loop, second) = (session.loop, StreamInstant.Stride.seconds(1))
     session.keep(
       loop.schedule(after: loop.now.advanced(by: second), interval: second, tolerance: .zero, options: nil) {
         [weak self] in self?.show(isTick: true)
@@ -68,6 +61,8 @@ final class WatchStatus {
 
   /// Records the result of a load.
   func take(_ report: FeedReport) {
+    // The feed may have left the list since it was loaded.
+    guard addresses.contains(report.address) else { return }
     let reason: RemoteFeedError? =
       switch report.result {
       case .failure(let error): error.remote
@@ -93,16 +88,12 @@ final class WatchStatus {
   }
 
   private func requestBegan(_ address: URL) {
-    checks[address, default: Check()].began = loop.now
+    requested.insert(address)
     show()
   }
 
   private func requestEnded(_ address: URL) {
-    let now = loop.now
-    var next = (checks[address]?.began ?? now).advanced(by: .init(interval(address)))
-    // After a check that took longer than the interval, wait for a full interval.
-    if next <= now { next = now.advanced(by: .init(interval(address))) }
-    checks[address] = Check(began: nil, next: next)
+    requested.remove(address)
     checked = Date()
     show()
   }
@@ -110,16 +101,15 @@ final class WatchStatus {
   /// Shows the status line. With many feeds, it is updated only once a second, because examining all of them takes
   /// time.
   private func show(isTick: Bool = false) {
-    guard console.showsStatus, isTick || count <= 100 else { return }
+    guard console.showsStatus, isTick || addresses.count <= 100 else { return }
     if isFollowing {
       return console.setStatus("following" + (checked.map { "; last change seen \($0.timeOfDay)" } ?? ""))
     }
-    let next = checks.values.compactMap(\.next).min()
     let text = Self.text(
-      isChecking: checks.values.contains { $0.began != nil }, checked: checked,
-      wait: next.map { max(.zero, loop.now.duration(to: $0)) })
-    console.setStatus(
-      Self.text(of: progress) + Self.text(of: failing.values.sorted { $0.since < $1.since }, among: count) + text)
+      isChecking: !requested.isEmpty, checked: checked,
+      wait: progress?.next.map { Duration.seconds(max(0, $0.timeIntervalSinceNow)) })
+    let failing = failing.values.sorted { $0.since < $1.since }
+    console.setStatus(Self.text(of: progress) + Self.text(of: failing, among: addresses.count) + text)
   }
 
   /// The beginning of the status line for several feeds: the numbers of due, running and failing feeds.
@@ -130,8 +120,10 @@ final class WatchStatus {
 
   /// The text of the status line.
   static func text(isChecking: Bool, checked: Date?, wait: Duration?) -> String {
-    guard let checked, let wait else { return "checking…" }
-    return "checked \(checked.timeOfDay), " + (isChecking ? "checking again…" : "next in \(countdown(wait))")
+    let next = wait.map { "next in \(countdown($0))" }
+    guard let checked else { return isChecking ? "checking…" : next ?? "checking…" }
+    return ["checked \(checked.timeOfDay)", isChecking ? "checking again…" : next].compactMap { $0 }
+      .joined(separator: ", ")
   }
 
   /// The beginning of the status line: the feeds that are failing, and since when.

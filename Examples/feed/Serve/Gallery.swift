@@ -18,9 +18,9 @@ final class Gallery {
   let events: EventLog
   /// The parts that servers on other loops need.
   let shared: Shared?
-  /// The id of the last event. If other processes have the same events, a client that has already received a later
-  /// event from one of them waits here for that event. `nil` until the first id is known; empty if there are no other
-  /// processes.
+  /// The id up to which this process has read the events. If other processes have the same events, a client that has
+  /// already received a later event from one of them waits here for that event. `nil` until the first id is known;
+  /// empty if there are no other processes.
   let place: CurrentValueSubject<String?, Never>
   /// The time between two loads of a feed that doesn't have its own interval; `nil` if other processes load the feeds.
   let every: Duration?
@@ -128,21 +128,27 @@ final class Gallery {
     sorted = nil
   }
 
+  typealias Change = (feed: String?, updated: Int64?, id: String, trace: String?, isShown: Bool)
+
   /// Announces a change, in an event with this id.
   func announce(_ name: String, about feed: String? = nil, updated: Int64? = nil, id: String, trace: String? = nil) {
-    announce(name, [(feed, updated, id, trace)])
+    announce(name, [(feed, updated, id, trace, true)])
   }
 
   /// Announces changes, each in its own event. This is faster than separate calls, because the status is created only
-  /// once.
-  func announce(_ name: String, _ changes: [(feed: String?, updated: Int64?, id: String, trace: String?)]) {
+  /// once. For a change that isn't shown, only the id becomes known.
+  func announce(_ name: String, _ changes: [Change]) {
     changed = now()
     var status = present
     if let shared {
-      status.version += changes.count
+      status.version += changes.count { $0.isShown }
       shared.status.value = encoded(status)
     }
     for change in changes {
+      guard change.isShown else {
+        events.begin(after: change.id)
+        continue
+      }
       version += 1
       (status.version, status.feed, status.updated, status.trace) = (version, change.feed, change.updated, change.trace)
       events.send(encoded(status), name: name, id: change.id)

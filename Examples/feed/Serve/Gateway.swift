@@ -16,6 +16,8 @@ final class Gateway {
   /// Receives the store's error, and `nil` when the store works again.
   private let report: (FleetError?) -> Void
   private var places: [URL: Int] = [:]
+  /// The id of the last announced update, which gateways that show the same feeds know, too. Before the first one, the
+  /// position after which this gateway reads.
   private var cursor = ""
   private var heard = Date()
   private var isFirst = true
@@ -44,6 +46,9 @@ final class Gateway {
         trace: logged.update.trace)
       WorkTrace.announced(logged.update, log)
       gallery.place.send(cursor)
+    case .passed(let cursor):
+      heard = Date()
+      gallery.place.send("\(cursor)")
     case .list(let list):
       gallery.arrange(list.addresses.map { .init(address: $0, title: nil) }, forgetting: list.forgotten)
       places = Dictionary(list.addresses.enumerated().map { ($1, $0) }) { first, _ in first }
@@ -62,7 +67,7 @@ final class Gateway {
   }
 
   private func take(_ snapshot: FleetSnapshot) {
-    (cursor, heard) = ("\(snapshot.cursor)", Date())
+    heard = Date()
     report(nil)
     if snapshot.isCut {
       console.warn(
@@ -74,14 +79,17 @@ final class Gateway {
       places[one.address] = index
       if let feed = one.feed { put(feed) }
     }
+    let shown = snapshot.history.filter { places[$0.update.address] != nil }
+    cursor = "\(shown.last?.cursor ?? snapshot.cursor)"
     if isFirst {
-      if snapshot.history.isEmpty { gallery.events.begin(after: cursor) }
-      let history = snapshot.history.map { logged -> (feed: String?, updated: Int64?, id: String, trace: String?) in
-        let update = logged.update
-        return (update.address.shown, update.version.microseconds, "\(logged.cursor)", update.trace)
+      let history = snapshot.history.map { logged -> Gallery.Change in
+        let (update, isShown) = (logged.update, places[logged.update.address] != nil)
+        return (update.address.shown, update.version.microseconds, "\(logged.cursor)", update.trace, isShown)
       }
       gallery.announce("items", history)
-      for logged in snapshot.history { WorkTrace.announced(logged.update, log) }
+      for logged in shown { WorkTrace.announced(logged.update, log) }
+      // New clients get this id.
+      gallery.events.begin(after: cursor)
       // Clients that were already connected have no items yet.
       if gallery.eventClients > 0 { gallery.announce("items", id: cursor) }
     } else {
@@ -89,7 +97,7 @@ final class Gateway {
       gallery.reset(id: cursor)
     }
     isFirst = false
-    gallery.place.send(cursor)
+    gallery.place.send("\(snapshot.cursor)")
   }
 
   private func put(_ feed: FleetFeed) {

@@ -5,11 +5,12 @@ public import Foundation
 /// The feeds of an engine and each change to them, for a gateway to show.
 ///
 /// Delivers a snapshot first, then an update for each entry of the log (never with an older version than before), and
-/// the list whenever it changes. Each update keeps its entry's id and version, even if the feed already has a later
-/// version, whose entry follows. So a client that resumes at another gateway with an entry's id has seen everything up
-/// to that id and nothing after it. If the engine becomes unreachable, the follower reports this and keeps trying; once
-/// the engine is reachable, the follower continues where it stopped. If the log has lost that position or was rolled
-/// back, the follower starts over with a snapshot that reports this: nothing is missed silently.
+/// the list whenever it changes. For an entry about a feed that isn't followed, it delivers only the position. Each
+/// update keeps its entry's id and version, even if the feed already has a later version, whose entry follows. So a
+/// client that resumes at another gateway with an entry's id has seen everything up to that id and nothing after it. If
+/// the engine becomes unreachable, the follower reports this and keeps trying; once the engine is reachable, the
+/// follower continues where it stopped. If the log has lost that position or was rolled back, the follower starts over
+/// with a snapshot that reports this: nothing is missed silently.
 ///
 /// **Demand:** the log is read when an event is requested. **Failure:** none. **Cancellation:** ends reading.
 public struct FleetFollower {
@@ -19,6 +20,8 @@ public struct FleetFollower {
     case snapshot(FleetSnapshot)
     /// An entry of the log, and the feed's current state: `nil` if that was already delivered, or the feed was removed.
     case update(FleetFeed?, for: LoggedUpdate)
+    /// The position of an entry of the log about a feed that isn't followed.
+    case passed(UpdateCursor)
     /// Feeds were added or removed.
     case list(FleetList)
     /// The engine is unreachable, or refuses commands; delivered feeds may be out of date. Delivered again if the
@@ -39,7 +42,7 @@ public struct FleetFollower {
   let scheduler: any LoopScheduler
 
   /// - Parameters:
-  ///   - addresses: the feeds to follow; `nil` for the first `most` feeds.
+  ///   - addresses: the feeds to follow, each once; `nil` for the first `most` feeds.
   ///   - pauses: the pause after a failure of the engine, which is doubled after each further failure, and the longest
   ///     pause. The latter should be less than the time that clients of other gateways wait for this one to catch up.
   ///   - look: the interval at which the follower checks that the log still has its position and that the list is
@@ -54,7 +57,8 @@ public struct FleetFollower {
   ) {
     precondition(most > 0, "FleetFollower: most is \(most), so no feed could be followed; use 1 or more")
     self.engine = engine
-    wanted = addresses
+    var seen: Set<URL> = []
+    wanted = addresses?.filter { seen.insert($0).inserted }
     self.most = most
     self.pauses = pauses
     self.look = look
@@ -80,7 +84,8 @@ public struct FleetList: Sendable {
 public struct FleetSnapshot: Sendable {
   /// The feeds, in a fixed order; `nil` for a feed about which nothing is known yet.
   public var feeds: [(address: URL, feed: FleetFeed?)]
-  /// The latest updates up to the snapshot, oldest first, because a client of another gateway may have seen them.
+  /// The latest updates up to the snapshot, oldest first, because a client of another gateway may have seen them. They
+  /// include those of feeds that aren't followed: their positions are ids, too.
   public var history: [LoggedUpdate]
   /// The position after which the updates continue.
   public var cursor: UpdateCursor

@@ -221,7 +221,7 @@ final class FollowingRun: Subscription {
     let isNew = versions[address] == nil
     if isNew, follower.wanted != nil || versions.count >= follower.most {
       cursor = logged.cursor
-      return askLog()
+      return send(.passed(logged.cursor))
     }
     if let known = versions[address] ?? nil, known == logged.update.version {
       cursor = logged.cursor

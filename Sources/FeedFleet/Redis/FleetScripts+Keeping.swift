@@ -8,8 +8,15 @@ extension FleetScripts {
     "add",
     """
     local added = 0
+    -- Nothing is written if another program has overwritten one of the keys.
     for i = 1, last, 3 do
-      if not queue(ARGV[i]) then return redis.error_reply('WRONGTYPE ' .. p .. 'h:' .. ARGV[i]) end
+      local h, a = p .. 'h:' .. ARGV[i], ARGV[i + 1]
+      local f = p .. 'f:' .. a
+      if not queue(ARGV[i]) then return redis.error_reply('WRONGTYPE ' .. h) end
+      -- A feed that is already listed is skipped, so its key doesn't matter.
+      if not redis.call('ZSCORE', h, a) and not read('HEXISTS', f, 'q') then
+        return redis.error_reply('WRONGTYPE ' .. f)
+      end
     end
     for i = 1, last, 3 do
       local h, a = ARGV[i], ARGV[i + 1]
@@ -31,7 +38,9 @@ extension FleetScripts {
     "remove",
     """
     local f = p .. 'f:' .. ARGV[2]
-    local h = redis.call('HGET', f, 'q') or ARGV[1]
+    -- A feed whose key another program has overwritten can be removed.
+    local h = read('HGET', f, 'q') or ARGV[1]
+    if not queue(h) then return redis.error_reply('WRONGTYPE ' .. p .. 'h:' .. h) end
     redis.call('DEL', f)
     redis.call('HDEL', p .. 'lapses', ARGV[2])
     if redis.call('ZREM', p .. 'h:' .. h, ARGV[2]) == 0 then return 0 end
@@ -48,8 +57,11 @@ extension FleetScripts {
     local till = '\(never)'
     if ARGV[2] ~= '' then till = whole(now + ARGV[2]) end
     \(forgetting)
-    redis.call('ZADD', p .. 'pauses', till, ARGV[1])
-    redis.call('HSET', p .. 'reasons', ARGV[1], ARGV[3])
+    -- A longer pause stays: its server may have requested it.
+    if paused(ARGV[1]) <= tonumber(till) then
+      redis.call('ZADD', p .. 'pauses', till, ARGV[1])
+      redis.call('HSET', p .. 'reasons', ARGV[1], ARGV[3])
+    end
     if redis.call('HEXISTS', p .. 'leases', ARGV[1]) == 0 then open(ARGV[1], 0) end
     return redis.call('EXISTS', p .. 'h:' .. ARGV[1])
     """)

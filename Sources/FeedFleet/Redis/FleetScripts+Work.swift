@@ -163,19 +163,22 @@ extension FleetScripts {
     end
     local isNew = ARGV[10] ~= '' and ARGV[11] ~= ''
     local tail = isNew and ending()
+    -- These keys are read before anything is written, because another program may have overwritten them.
+    local f = p .. 'f:' .. a
+    local there = redis.call('HGET', f, 'v') or ''
+    local isListed = redis.call('ZSCORE', p .. 'h:' .. h, a)
+    if not queue(ARGV[14]) then return redis.error_reply('WRONGTYPE ' .. p .. 'h:' .. ARGV[14]) end
     redis.call('HDEL', p .. 'leases', h)
     redis.call('HDEL', p .. 'lapses', a)
     -- Even if the feed was removed, its host's pause and pace hold for the host's other feeds.
     pause(h, ARGV[6], ARGV[7])
     if ARGV[15] ~= '' then redis.call('HSET', p .. 'paces', h, ARGV[15]) else redis.call('HDEL', p .. 'paces', h) end
     rest(h, ARGV[5])
-    if not redis.call('ZSCORE', p .. 'h:' .. h, a) then
+    if not isListed then
       open(h, 0)
       return {'lost', ''}
     end
-    local f = p .. 'f:' .. a
     local seen, new = ARGV[9], ARGV[10]
-    local there = redis.call('HGET', f, 'v') or ''
     local id, verdict = '', 'accepted'
     if isNew then
       -- One that is from the future was saved while a clock was wrong.

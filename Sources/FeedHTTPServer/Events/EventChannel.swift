@@ -61,7 +61,8 @@ extension EventLog {
       state.withLock { $0.add(Event(data, name: name), given) }
     }
 
-    /// Sets the id that comes before the logs' first event: a client that sends this id has missed nothing.
+    /// Sets the id of the position after the events so far: a client that sends this id has missed none of them.
+    /// Ids that were set or sent earlier are still recognized.
     public func begin(after id: String) {
       state.withLock { state in
         state.ring.begin(after: id)

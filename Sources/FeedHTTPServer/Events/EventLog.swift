@@ -123,7 +123,8 @@ public final class EventLog {
     return id
   }
 
-  /// Sets the id that comes before the log's first event: a client that sends this id has missed nothing.
+  /// Sets the id of the position after the events so far: a client that sends this id has missed none of them.
+  /// Ids that were set or sent earlier are still recognized.
   public func begin(after id: String) {
     if let channel { channel.begin(after: id) } else { ring.begin(after: id) }
   }

@@ -37,7 +37,8 @@ public struct FeedPoller {
     public var onDecision: (URL, PollDecision) -> Void = { _, _ in }
     /// Receives the outcome of each poll, for metrics. Does nothing by default.
     public var onOutcome: (URL, PollOutcome) -> Void = { _, _ in }
-    /// Receives the numbers of due, running and failing feeds when they change. Does nothing by default.
+    /// Receives the numbers of due, running and failing feeds, and the next due time, when one of them changes. Does
+    /// nothing by default.
     public var onProgress: (PollingProgress) -> Void = { _ in }
     /// Receives the store's error when the store fails; polling continues without it. Does nothing by default.
     public var report: (FeedStoreError) -> Void = { _ in }
@@ -91,6 +92,9 @@ public struct PollingProgress: Hashable, Sendable {
   public var running = 0
   /// The number of feeds whose last attempt failed.
   public var failing = 0
+  /// The time at which the next feed becomes due, or the host of a feed that is due opens. It may be past, and is `nil`
+  /// if no feed is waiting.
+  public var next: Date?
 
   public init() {}
 }

@@ -52,8 +52,14 @@ struct PollQueue {
     waiting.insert(feed, at: due)
   }
 
-  /// Forgets when a waiting feed is due.
-  mutating func remove(_ feed: Int) { dues[feed] = nil }
+  /// Removes a feed that is waiting or due.
+  mutating func remove(_ feed: Int) {
+    dues[feed] = nil
+    let host = hostOfFeed[feed]
+    guard let place = hosts[host].ready.firstIndex(of: feed) else { return }
+    hosts[host].ready.remove(at: place)
+    readyCount -= 1
+  }
 
   /// Puts a feed into another host's queue. Call this before ``ended(_:due:hostOpens:)``, which the old host gets.
   mutating func move(_ feed: Int, to name: String) { moves[feed] = number(of: name) }
@@ -87,8 +93,7 @@ struct PollQueue {
       readyCount += 1
       line(up: host)
     }
-    // Obsolete entries must not keep a poller waiting.
-    while let (due, feed) = waiting.first, dues[feed] != due { waiting.removeFirst() }
+    removeObsolete()
     guard running < limit else { return .wait(until: waiting.first?.key) }
     while let (time, host) = opening.first, time <= now {
       opening.removeFirst()
@@ -103,7 +108,25 @@ struct PollQueue {
       running += 1
       return .start(feed)
     }
-    return .wait(until: [waiting.first?.key, opening.first?.key].compactMap { $0 }.min())
+    return .wait(until: nextTime())
+  }
+
+  /// Removes obsolete entries, which must not keep a poller waiting.
+  private mutating func removeObsolete() {
+    while let (due, feed) = waiting.first, dues[feed] != due { waiting.removeFirst() }
+    while let (_, host) = opening.first, hosts[host].ready.isEmpty {
+      opening.removeFirst()
+      hosts[host].isQueued = false
+    }
+  }
+
+  /// The earliest time at which a waiting feed is due, or the host of a due feed opens; `nil` if no feed is waiting.
+  mutating func nextTime() -> Double? {
+    removeObsolete()
+    return switch (waiting.first?.key, opening.first?.key) {
+    case (let due?, let opens?): min(due, opens)
+    case (let due, let opens): due ?? opens
+    }
   }
 
   /// Records that the request for a feed has ended, or was not made after all.
@@ -124,15 +147,19 @@ struct PollQueue {
   /// Moves feeds that are overdue by more than `grace` to times that `place` chooses, so that they are not all
   /// requested together after the machine has slept.
   ///
-  /// - Parameter first: feeds due before this time stay, because they were never requested.
-  mutating func spreadOverdue(from first: Double, at now: Double, grace: Double, _ place: (_ count: Int) -> Double) {
-    var (late, fresh): ([Int], [(Double, Int)]) = ([], [])
+  /// - Parameters:
+  ///   - first: feeds due before this time stay, because they were never requested.
+  ///   - earliest: feeds with smaller numbers stay.
+  mutating func spreadOverdue(
+    from first: Double, feeds earliest: Int = 0, at now: Double, grace: Double, _ place: (_ count: Int) -> Double
+  ) {
+    var (late, staying): ([Int], [(Double, Int)]) = ([], [])
     while let (due, feed) = waiting.first, due < now - grace {
       waiting.removeFirst()
       guard dues[feed] == due else { continue }
-      if due < first { fresh.append((due, feed)) } else { late.append(feed) }
+      if due < first || feed < earliest { staying.append((due, feed)) } else { late.append(feed) }
     }
-    for (due, feed) in fresh { waiting.insert(feed, at: due) }
+    for (due, feed) in staying { waiting.insert(feed, at: due) }
     for feed in late { wait(feed, until: place(late.count)) }
   }
 

@@ -161,10 +161,9 @@ final class PollingRun: Subscription {
       // Feeds that are due are requested. In the meantime, saved copies of the others are shown.
       if wasAsked, isAnothers || due.map({ $0 > now }) ?? true { toShow.append(first + index) }
     }
-    let isFirst = !isReady
     isReady = true
     // Feeds added later don't change when earlier ones are due.
-    if isFirst { spreadOverdue() }
+    spreadOverdue(feeds: first)
     if let next = nextList.take() { replaceFeeds(with: next) }
     let missed = unheard
     unheard = []
@@ -184,7 +183,6 @@ final class PollingRun: Subscription {
     showNext()
     while isLive, results.isWanted(besides: queue.running + (isShowing ? 1 : 0)) {
       switch queue.next(at: now.timeIntervalSince1970) {
-      case .start(let index) where members[index].isRemoved: queue.ended(index, due: nil, hostOpens: -.infinity)
       case .start(let index): poll(index)
       case .wait(let time):
         if let time { clock.wake(at: time) { [weak self] in self?.pump() } } else { finishIfOver() }
@@ -198,6 +196,7 @@ final class PollingRun: Subscription {
     var present = PollingProgress()
     (present.feeds, present.due) = (members.count - removed, queue.readyCount)
     (present.running, present.failing) = (queue.running, failing)
+    present.next = queue.nextTime().map { Date(timeIntervalSince1970: $0) }
     guard present != progress else { return }
     progress = present
     poller.options.onProgress(present)
@@ -211,10 +210,11 @@ final class PollingRun: Subscription {
     if jump < -1 { queue.shift(by: jump) }
   }
 
-  private func spreadOverdue() {
+  /// - Parameter first: the index of the first feed to spread.
+  private func spreadOverdue(feeds first: Int = 0) {
     let now = now.timeIntervalSince1970
     // A feed that was never requested is not late.
-    queue.spreadOverdue(from: 0, at: now, grace: Self.grace) { count in
+    queue.spreadOverdue(from: 0, feeds: first, at: now, grace: Self.grace) { count in
       now + (count < 2 ? 0 : Double.random(in: 0..<min(Double(count - 1), Self.longestSpread), using: &random))
     }
   }

@@ -53,7 +53,7 @@ public protocol WorkQueue: AnyObject {
   func remove(_ address: URL) -> AnyPublisher<Bool, FleetError>
 
   /// Pauses a host for all workers, either for `duration` or, if `duration` is `nil`, until ``resume(_:)``. A running
-  /// request continues.
+  /// request continues. A pause that ends later stays, with its reason.
   func pause(_ host: String, for duration: Duration?, because reason: String) -> AnyPublisher<Void, FleetError>
 
   /// Ends the pause of a host.
@@ -64,7 +64,7 @@ public protocol WorkQueue: AnyObject {
 
 /// A worker's request for hosts.
 public struct WorkClaim: Hashable, Sendable {
-  /// The name of the worker, which the lease carries.
+  /// The name of the worker, which the lease carries: one word.
   public var worker: String
   /// The maximum number of hosts.
   public var count: Int

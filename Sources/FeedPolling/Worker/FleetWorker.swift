@@ -20,7 +20,7 @@ public import ImageFeed
 public final class FleetWorker {
   /// Options; each has a default.
   public struct Options {
-    /// The name that `fleet status` shows. By default, the machine's name and the process number.
+    /// The name that `fleet status` shows: one word. By default, the machine's name and two numbers.
     public var name = FleetWorker.defaultName()
     /// The maximum number of concurrent requests. 64 by default.
     public var concurrency = 64
@@ -87,6 +87,10 @@ public final class FleetWorker {
     precondition(
       options.concurrency > 0,
       "FleetWorker: concurrency is \(options.concurrency), so no request could run; use 1 or more")
+    // A lease is text, in which the worker's name is a word.
+    precondition(
+      !options.name.isEmpty && !options.name.contains(where: \.isWhitespace),
+      "FleetWorker: the name \"\(options.name)\" isn't one word; leave out the spaces")
     self.queue = queue
     self.client = client
     self.scheduler = scheduler

@@ -54,21 +54,29 @@ final class LeasedPoll {
     trace.take()?.end(nil)
   }
 
-  /// Polls the feed, unless the request would be unconditional and the last such request was less than a day ago.
+  /// Polls the feed, unless another host must be requested for it, or the request would be unconditional and the last
+  /// such request was less than a day ago.
   func begin() {
+    let saved = lease.record.health
+    guard saved.requestAddress.pollingHost == lease.host else {
+      // According to a copied record, the feed has moved: it waits in the queue of its new host, as due as before.
+      var completion = WorkCompletion(postponing: lease, by: worker.name, saved)
+      completion.due = lease.due
+      return complete(completion)
+    }
     let feed = PolledAddress(lease.address, every: options.interval, options: options.load)
     let now = run.clock.now
-    var wish = lease.record.health
+    var wish = saved
     let wait = feed.interval ?? .seconds(wish.adaptiveInterval(at: now))
     wish.interval = feed.interval?.seconds
     let claim = PollClaim(
       feed: wish, host: lease.host, now: now, lease: options.load.timeout, gap: options.gap,
       dueIfLost: now + wait.seconds)
-    let saved = lease.version == nil ? FeedValidators() : lease.record.validators
+    let validators = lease.version == nil ? FeedValidators() : lease.record.validators
     // The engine has granted the host, so there is nothing else to check about it.
     var host = HostHealth(name: lease.host)
     host.pace = lease.pace
-    switch claim.decide(lease.record.health, host, saved).verdict {
+    switch claim.decide(saved, host, validators).verdict {
     case .granted(let granted): send(feed, with: granted)
     case .notDue(let health): complete(WorkCompletion(postponing: lease, by: worker.name, health))
     case .hostIsClosed: run.release(self)
@@ -120,6 +128,8 @@ final class LeasedPoll {
     call = worker.queue.complete(completion).sink { [weak self, completion] ending in
       guard let self, case .failure(let error) = ending else { return }
       run.note(error)
+      // The report may have cancelled the worker.
+      guard run.holds(self) else { return }
       // An administrator may fix an error that isn't temporary, so the call is repeated a few times.
       guard error.isTemporary || attempts < 5 else { return run.release(self) }
       attempts += 1

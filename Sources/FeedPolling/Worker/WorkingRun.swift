@@ -106,7 +106,7 @@ final class WorkingRun: Subscription {
 
   private func take(_ grant: WorkGrant, wanted: Int) {
     recovered()
-    for problem in grant.problems { options.report(problem) }
+    for problem in grant.problems where receive != nil { options.report(problem) }
     clock.set(grant.now)
     for lease in grant.leases { begin(lease, at: grant.now) }
     let next = grant.next.map { Duration.seconds(max(0, $0.timeIntervalSince(grant.now))) } ?? options.longestSleep
@@ -154,9 +154,12 @@ final class WorkingRun: Subscription {
   // MARK: Polling
 
   private func begin(_ lease: WorkLease, at now: Date) {
+    // A report, a trace or the end of one may have cancelled this run.
+    guard receive != nil else { return }
     // The worker got the same host again: its earlier lease had expired.
     held[lease.host]?.cancel()
     let one = LeasedPoll(lease, grantedAt: now, in: self, seed: random.next())
+    guard receive != nil else { return one.cancel() }
     held[lease.host] = one
     one.begin()
   }
@@ -209,6 +212,8 @@ final class WorkingRun: Subscription {
       if case .failure(let error) = $0, !error.isTemporary { self?.note(error) }
     } receiveValue: { _ in
     }
+    // The heartbeat, or its report, may have cancelled this run.
+    guard receive != nil else { return }
     let timer = worker.scheduler.once(after: .seconds(5)) { [weak self] in self?.beat() }
     beating = (timer, call)
   }

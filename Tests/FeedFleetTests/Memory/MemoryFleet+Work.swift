@@ -218,9 +218,11 @@ extension MemoryFleet: WorkQueue {
     call { [self] in
       let now = self.now()
       state.hosts = state.hosts.filter { !$0.value.isOver(at: now) }
-      state.hosts[host, default: Host()].pausedUntil = duration.map { now + $0.seconds } ?? .distantFuture
-      state.hosts[host]?.reason = reason
-      if state.hosts[host]?.lease == nil { state.hosts[host]?.open(notBefore: .distantPast, now: now) }
+      let end = duration.map { now + $0.seconds } ?? .distantFuture
+      var paused = state.hosts[host] ?? Host()
+      if end >= paused.pausedUntil ?? .distantPast { (paused.pausedUntil, paused.reason) = (end, reason) }
+      if paused.lease == nil { paused.open(notBefore: .distantPast, now: now) }
+      state.hosts[host] = paused
     }
   }
 

@@ -17,30 +17,47 @@ import Testing
     var results: [FeedReport] = []
     var progress = PollingProgress()
     var isFinished = false
-    private var process: AnyCancellable?
+    private var subscription: (any Subscription)?
 
     init() {
       network = VirtualNetwork(on: time)
       disk = VirtualDisk(on: time)
       time.offloadLatency = .milliseconds(1)
-      for host in ["a", "b", "c"] {
+      serve(["a", "b", "c"])
+    }
+
+    func serve(_ hosts: [String]) {
+      for host in hosts {
         network.serve("\(host).example") { _, _ in .answer(headers: [], FeedPayload.bytes(of: makeFeed(3).images)) }
       }
     }
 
-    func start(_ hosts: String...) {
+    func start(_ hosts: String...) { start(hosts, .unlimited) }
+
+    func start(_ hosts: [String], _ demand: Subscribers.Demand) {
       let cache = FeedCache(store: disk, on: time, now: { [clock = Clock(time)] in clock.now })
       var options = FeedPoller.Options()
       options.seed = 7
       options.onProgress = { [unowned self] in progress = $0 }
       let poller = FeedPoller(
         hosts.map(Self.feed), client: network, cache: cache, store: disk, on: time, options: options)
-      process = poller.following(lists).sink { [unowned self] _ in
-        isFinished = true
-      } receiveValue: { [unowned self] in
-        results.append($0)
-      }
+      poller.following(lists).subscribe(
+        AnySubscriber(
+          receiveSubscription: { [unowned self] in
+            subscription = $0
+            $0.request(demand)
+          },
+          receiveValue: { [unowned self] in
+            results.append($0)
+            return .none
+          },
+          receiveCompletion: { [unowned self] _ in
+            isFinished = true
+            subscription = nil
+          }))
     }
+
+    func request(_ demand: Subscribers.Demand) { subscription?.request(demand) }
 
     private final class Clock: Sendable {
       let time: VirtualTimeScheduler
@@ -48,8 +65,9 @@ import Testing
       var now: Date { noon + Double(time.now.nanoseconds) / 1e9 }
     }
 
-    func follow(_ hosts: String...) { lists.send(hosts.map(Self.feed)) }
-    func stop() { process = nil }
+    func follow(_ hosts: String...) { follow(hosts) }
+    func follow(_ hosts: [String]) { lists.send(hosts.map(Self.feed)) }
+    func stop() { subscription.take()?.cancel() }
 
     private static func feed(_ host: String) -> PolledAddress {
       PolledAddress(URL(string: "https://\(host).example/feed")!, every: .seconds(60))
@@ -73,6 +91,23 @@ import Testing
     place.time.advance(by: .seconds(5))
     #expect(place.shown == ["a.example", "b.example"] && place.requested() == ["b.example"])
     #expect(place.progress.feeds == 2)
+    place.stop()
+  }
+
+  @Test func `adding a feed doesn't delay overdue feeds`() {
+    let place = Place()
+    let hosts = (0..<30).map { "h\($0)" }
+    place.serve(hosts)
+    place.start(hosts, .max(30))
+    place.time.advance(by: .seconds(5))
+    #expect(place.requested().count == 30 && place.results.count == 30)
+    // There is no demand, so the feeds become overdue.
+    place.time.advance(by: .seconds(300))
+    place.follow(hosts + ["a"])
+    place.time.advance(by: .seconds(1))
+    place.request(.unlimited)
+    place.time.advance(by: .seconds(1))
+    #expect(place.requested().count == 31)
     place.stop()
   }
 

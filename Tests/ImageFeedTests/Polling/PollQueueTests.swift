@@ -86,6 +86,48 @@ import Testing
     #expect(queue.next(at: 1000) == .wait(until: 1001))
   }
 
+  @Test func `the next time is that of a feed that is still waiting, or of its host`() {
+    var queue = PollQueue(limit: 10)
+    #expect(queue.nextTime() == nil)
+    for due in [10.0, 20] { queue.add(host: "a", due: due) }
+    #expect(queue.nextTime() == 10)
+    queue.remove(0)
+    #expect(queue.nextTime() == 20)
+    queue.close("a", until: 50)
+    #expect(queue.next(at: 20) == .wait(until: 50))
+    #expect(queue.nextTime() == 50)
+    #expect(queue.next(at: 50) == .start(1))
+    #expect(queue.nextTime() == nil)
+  }
+
+  @Test func `a feed that is removed while it is due no longer counts, and nothing waits for its host`() {
+    var queue = PollQueue(limit: 10)
+    for due in [0.0, 0, 0] { queue.add(host: "a", due: due) }
+    queue.add(host: "b", due: 100)
+    queue.close("a", until: 50)
+    #expect(queue.next(at: 0) == .wait(until: 50))
+    queue.remove(1)
+    #expect(queue.readyCount == 2)
+    #expect(queue.nextTime() == 50)
+    for feed in [0, 2] { queue.remove(feed) }
+    #expect(queue.readyCount == 0)
+    #expect(queue.nextTime() == 100)
+    // Its host is still usable.
+    queue.add(host: "a", due: 60)
+    #expect(queue.next(at: 60) == .start(4))
+  }
+
+  @Test func `overdue feeds with smaller numbers than the feeds to spread keep their due times`() {
+    var queue = PollQueue(limit: 10)
+    for due in [10.0, 20, 30] { queue.add(host: "\(due)", due: due) }
+    queue.spreadOverdue(from: 0, feeds: 1, at: 1000, grace: 60) { count in
+      #expect(count == 2)
+      return 1001
+    }
+    #expect(queue.next(at: 1000) == .start(0))
+    #expect(queue.next(at: 1000) == .wait(until: 1001))
+  }
+
   @Test func `after the clock was set back, due times keep their distance`() {
     var queue = PollQueue(limit: 10)
     queue.add(host: "a", due: 3600)
