@@ -7,7 +7,8 @@ import Synchronization
   var isLive: Bool { get }
   /// The lane in which the subscriber lives, if its values arrive on a queue.
   var lane: (any StreamLane)? { get }
-  /// The subscriber's subscription, if it is an object, for the map. Read it only on the stream's thread.
+  /// The subscriber's subscription, if it has arrived and is an object, for the map. Read it only on the stream's
+  /// thread.
   var upstream: AnyObject? { get }
   /// False if a publisher above, which may deliver on any thread, delivers on a thread other than the calling one.
   var mayBeRead: Bool { get }
@@ -194,7 +195,7 @@ final class HandleWatch: Sendable {
     return watch
   }
 
-  /// Called when the handle is used or cancelled, on any thread.
+  /// Called when the loop makes the handle's state, and when the handle is used or cancelled, on any thread.
   func used() { isUsed.store(true, ordering: .relaxed) }
 
   /// Called when the handle is released.
