@@ -7,14 +7,16 @@ import Synchronization
   var isLive: Bool { get }
   /// The lane in which the subscriber lives, if its values arrive on a queue.
   var lane: (any StreamLane)? { get }
-  /// The subscriber's subscription, if it has arrived and is an object, for the map. Read it only on the stream's
-  /// thread.
+  /// False while another thread may be storing the subscription. Don't read `upstream` then.
+  var hasArrived: Bool { get }
+  /// The subscriber's subscription, if it is an object, for the map. Read it only on the stream's thread.
   var upstream: AnyObject? { get }
   /// False if a publisher above, which may deliver on any thread, delivers on a thread other than the calling one.
   var mayBeRead: Bool { get }
 }
 
 extension LiveSubscriber {
+  @usableFromInline var hasArrived: Bool { true }
   @usableFromInline var mayBeRead: Bool { true }
   /// True when the subscriber lives on a queue, and its values arrive there.
   var isOnQueue: Bool { lane != nil }
