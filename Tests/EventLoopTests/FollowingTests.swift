@@ -25,33 +25,6 @@ import Testing
     loop.run()
   }
 
-  @Test func `following a file that doesn't exist warns once that the stream waits`() async {
-    await #expect(processExitsWith: .success) {
-      let heard = Locked<[StreamWarning]>([])
-      StreamDiagnostics.onWarning { warning in
-        if warning.kind == .missingFile { heard.withLock { $0.append(warning) } }
-      }
-      await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
-        Foundation.Thread.detachNewThread {
-          let (loop, folder) = (EventLoop(), TemporaryFolder())
-          let outcome = Outcome(File(folder("log")).following(every: .milliseconds(1), on: loop))
-          loop.run { heard.withLock { !$0.isEmpty } }
-          folder.write("now", to: "log")
-          loop.run { outcome.text == "now" }
-          outcome.cancel()
-          loop.run()
-          loop.close()
-          done.resume()
-        }
-      }
-      let warnings = heard.withLock { $0 }
-      let warning = try #require(warnings.first)
-      #expect(warnings.count == 1)
-      #expect(warning.place.hasPrefix("TestSupport/Outcome.swift:"), "\(warning)")
-      #expect(warning.message.contains("waits until /") && warning.message.contains("/log exists"), "\(warning)")
-    }
-  }
-
   @Test func `following a file reacts to system notifications, long before the next poll`() {
     folder.write("", to: "log")
     let outcome = follow(every: .seconds(600))

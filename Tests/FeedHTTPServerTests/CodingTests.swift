@@ -68,13 +68,17 @@ import Testing
 
   @Test(
     arguments: [
-      (#"{"name":x}"#, "The document is malformed: Invalid value around character 8."),
+      (#"{"name":x}"#, "The document is malformed around byte 8."),
+      (#"{"ä":x}"#, "The document is malformed around byte 6."),
+      (#"{"name":"#, "The document is malformed around byte 8."),
+      // Foundation's description of this flaw quotes the body.
+      (#"{"name":"\u12g4"}"#, "The document is malformed."),
       (#"[]"#, "The document is not an object."), (#"{"name":1}"#, "name is not a string."),
       (#"{"name":"a","count":"x"}"#, "count is not a whole number."),
       (#"{"name":"a","tags":"x"}"#, "tags is not an array."),
       (#"{"name":"a","isOn":1}"#, "isOn is not true or false."),
       (#"{"name":"a","tags":[1]}"#, "tags[0] is not a string."),
-    ]) func `a decoding problem names types in JSON's terms`(body: String, detail: String)
+    ]) func `a decoding problem names types in JSON's terms, and never quotes the body`(body: String, detail: String)
   {
     let bench = bench()
     let answer = post(bench, body)

@@ -123,20 +123,28 @@ extension RequestBodyForm {
     } catch let error as DecodingError {
       let isMalformed = if case .dataCorrupted(let context) = error { context.codingPath.isEmpty } else { false }
       var detail = error.forPeople()
-      if isMalformed, self == .json, let flaw = Self.flaw(in: data) { detail = "\(detail.dropLast()): \(flaw)" }
+      // With JSON5, the document may be malformed elsewhere.
+      if isMalformed, self == .json, !decoder.allowsJSON5, let byte = Self.flaw(in: data) {
+        detail = "\(detail.dropLast()) around byte \(byte)."
+      }
       throw ProblemDetails(isMalformed ? .badRequest : .unprocessableContent, detail: detail)
     }
   }
 
-  /// The reason why a document isn't JSON, with its position, which the decoder's error doesn't state.
-  private static func flaw(in document: Data) -> String? {
+  /// The position of the first flaw in a document that isn't JSON, which the decoder's error doesn't state; `nil` if it
+  /// isn't known.
+  private static func flaw(in document: Data) -> Int? {
     // Reading it again takes longer than the first time. Don't do that for a client that sends large bodies.
     guard document.count <= 64 * 1024 else { return nil }
     do {
       _ = try JSONSerialization.jsonObject(with: document, options: .fragmentsAllowed)
       return nil
     } catch {
-      return (error as NSError).userInfo["NSDebugDescription"] as? String
+      // Use only the position: the description may quote the document. Foundation counts the bytes.
+      let description = (error as NSError).userInfo["NSDebugDescription"] as? String ?? ""
+      if description.hasPrefix("Unexpected end of file during JSON parse") { return document.count }
+      let position = description.range(of: " around character ")
+      return position.flatMap { Int(description[$0.upperBound...].prefix(while: \.isNumber)) }
     }
   }
 }

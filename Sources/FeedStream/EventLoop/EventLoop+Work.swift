@@ -12,7 +12,13 @@ extension EventLoop {
         pass it the loop (EventLoop.\(function) was called from a thread that does not own the loop)
         """)
     }
-    halt("EventLoop.\(function) was called from a thread that does not own the loop; \(adviceToRefused)")
+    // The caller may have released a cancellable without knowing that a timer was above it.
+    let isCancelling = "\(function)".hasPrefix("cancel")
+    halt(
+      """
+      EventLoop.\(function) was called from a thread that does not own the loop; \
+      \(adviceToRefused)\(isCancelling ? ". \(ThreadTrap.adviceToCancel)" : "")
+      """)
   }
 
   private static var adviceToRefused: String {

@@ -57,7 +57,11 @@ public final class OnLoop<State>: Sendable, Cancellable {
     watch = State.self == Void.self ? nil : HandleWatch.begin(file, line)
     // In order, here and below: calls on the loop's own thread must not overtake those of other threads.
     // The entrance: the work waits in the loop's mailbox, and must not keep alive a loop that never runs.
-    loop.bringInOrder { [slot, entrance = loop.entrance] in slot.fill(make, entrance) }
+    loop.bringInOrder { [slot, watch, entrance = loop.entrance] in
+      // First, because the state may do all its work now, while the handle's thread waits without using streams.
+      watch?.used()
+      slot.fill(make, entrance)
+    }
   }
 
   deinit {

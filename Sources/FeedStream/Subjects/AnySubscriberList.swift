@@ -63,10 +63,10 @@
   }
 
   @inline(never) @usableFromInline final func moved(_ use: StreamUse) {
-    let name = "\(owner)"
     // A trap about a cancellation names the subscription instead, if its place is known.
-    let made = use == .cancel && SubscriptionWatch.cancelledPlace != nil ? nil : madeAt
-    confinement.moved(name, madeAt: made, isInUse: isInUse, ThreadTrap.advice(use, of: name))
+    confinement.moved(
+      "\(owner)", madeAt: use == .cancel && SubscriptionWatch.cancelledPlace != nil ? nil : madeAt, isInUse: isInUse
+    ) { ThreadTrap.advice(use, of: "\(owner)", after: $0) }
   }
 
   /// Called when the subject is deallocated. Cancels its upstreams, and releases the remaining subscribers, which no

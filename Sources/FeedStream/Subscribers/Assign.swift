@@ -110,6 +110,7 @@ extension Subscribers.Assign: LiveSubscriber {
   @usableFromInline var isLive: Bool {
     if case .subscribed = status { true } else { false }
   }
+  @usableFromInline var hasArrived: Bool { arrival.hasArrived }
   @usableFromInline var lane: (any StreamLane)? { arrival.hasArrived ? home?.lane : nil }
   @usableFromInline var mayBeRead: Bool { unconfined?.mayBeRead ?? true }
   @usableFromInline var upstream: AnyObject? {

@@ -163,6 +163,7 @@ extension Subscribers.Sink: CustomStringConvertible, CustomReflectable, CustomPl
 extension Subscribers.Sink: LiveAnywhere {
   var mayReceive: Bool { isActive }
   @usableFromInline var isLive: Bool { isActive }
+  @usableFromInline var hasArrived: Bool { arrival.hasArrived }
   @usableFromInline var lane: (any StreamLane)? { arrival.hasArrived ? home?.lane : nil }
   @usableFromInline var mayBeRead: Bool { unconfined?.mayBeRead ?? true }
   @usableFromInline var upstream: AnyObject? { (unconfined?.current ?? subscription).map { $0 as AnyObject } }

@@ -158,6 +158,21 @@ import Testing
     thread.shutdown()
   }
 
+  @Test func `a trap about a timer that is cancelled on a different thread says where to cancel it`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await ConfinementTests.onThread {
+        let loop = EventLoop()
+        nonisolated(unsafe) let timer = loop.schedule(
+          after: loop.now.advanced(by: .seconds(60)), interval: .seconds(60), tolerance: .zero, options: nil
+        ) {}
+        Thread.detachNewThread { timer.cancel() }
+        loop.run(.untilStopped)
+      }
+    }
+    #expect(says(result, "EventLoop.cancel was called from a thread that does not own the loop"))
+    #expect(says(result, "Cancel, and release the cancellable, on the thread that subscribed"))
+  }
+
   #if DEBUG
     @Test func `a stream subscribed before its loop runs belongs to that loop`() async {
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -175,7 +190,7 @@ import Testing
       #expect(says(result, "Cancel, and release the cancellable, on the thread that subscribed"))
     }
 
-    @Test func `a trap names the queue on which a subject was first used, and the operator that is missing there`()
+    @Test func `a trap says that a subject was first used on a queue, and names the operator that is missing there`()
       async
     {
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -189,7 +204,7 @@ import Testing
           withExtendedLifetime(subscription) {}
         }
       }
-      #expect(says(result, "was first used on the queue letters, and is now used on the loop of"))
+      #expect(says(result, "was first used in a part of a stream that runs on a queue, and is now used on the loop of"))
       #expect(says(result, "Write .receive(on: loop), or .receive(on: DispatchQueue.main), directly above the sink"))
     }
   #endif

@@ -1,3 +1,4 @@
+import Dispatch
 import FeedStream
 import TestSupport
 import Testing
@@ -21,13 +22,22 @@ import Testing
   private static func releaseHandles() throws {
     StreamDiagnostics.writeWarnings()
     let thread = try EventLoopThread()
+    let (isFree, isMade) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    // The loop is busy, so that it can't make the states first.
+    thread.loop.execute { isFree.wait() }
     _ = thread.run { _ in PassthroughSubject<Int, Never>().sink { _ in } }
     _ = OnLoop(thread.loop) { _ in PassthroughSubject<Int, Never>().sink { _ in } }
-    // These warn about nothing: they are cancelled, used, or without state.
+    // These warn about nothing: they are cancelled, used, without state, or kept.
     OnLoop(thread.loop) { _ in 1 }.cancel()
     OnLoop(thread.loop) { _ in 1 }.run { $0 += 1 }
     _ = thread.run { _ in }
-    let kept = thread.run { _ in PassthroughSubject<Int, Never>().sink { _ in } }
+    isFree.signal()
+    // Its state works while this thread waits.
+    let kept = thread.run { _ -> AnyCancellable in
+      isMade.signal()
+      return PassthroughSubject<Int, Never>().sink { _ in }
+    }
+    isMade.wait()
     withExtendedLifetime(kept) { thread.shutdown() }
   }
 

@@ -151,7 +151,7 @@ package enum HoldingPlace: Sendable {
       }
       guard !home.isHere, !home.isForAnyThread else { return }
       let name = placed(touched())
-      let first = home.reference.knownName.map { ThreadTrap.FirstUse(place: "on the loop of \($0)") }
+      let first = home.reference.knownName.map { "on the loop of \($0)" }
       ThreadTrap.stop(
         name, "touched on a thread that does not run its loop", madeAt: nil, first, ThreadTrap.advice(use, of: name))
     }

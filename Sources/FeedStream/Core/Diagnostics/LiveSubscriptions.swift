@@ -97,7 +97,10 @@ package final class LiveSubscriptions {
     for case let server? in servers.map(\.server) {
       Warnings.warn(
         .neverServed, at: server.title,
-        "the loop returned from run(), because nothing serves this server's requests; call serve, and keep the result")
+        """
+        the loop returned from run() while nothing serves this server's requests; a server keeps the loop running only if serve was \
+        called before run(), and the result was kept
+        """)
     }
     if !unread.isEmpty {
       Warnings.warn(
@@ -139,7 +142,7 @@ extension LiveSubscriber {
   /// True if a connectable publisher above isn't connected.
   fileprivate var waitsForConnection: Bool {
     // A subscription that arrived late may have arrived in a lane, where only the lane's code may read it.
-    guard lane == nil, mayBeRead, let upstream else { return false }
+    guard hasArrived, lane == nil, mayBeRead, let upstream else { return false }
     var seen: Set<ObjectIdentifier> = []
     return Self.waitsForConnection(upstream, &seen)
   }

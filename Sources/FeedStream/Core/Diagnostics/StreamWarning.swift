@@ -34,8 +34,6 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
     /// A loop returned from ``EventLoop/run(_:)`` while a server on it had never been given anything that serves its
     /// requests.
     case neverServed
-    /// A stream follows a file that doesn't exist, and waits for it.
-    case missingFile
 
     /// The section of `docs/Troubleshooting.md` that explains the warning, with cause and solution.
     public var section: String { "docs/Troubleshooting.md#\(rawValue.lowercased())" }
@@ -62,8 +60,8 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StreamDiagnostics {
-  /// Calls `handler` for every warning instead of writing it, on the thread that caused the warning (for a long turn
-  /// and a missing file, on another thread). This turns warnings on in release builds too. `nil` removes the handler.
+  /// Calls `handler` for every warning instead of writing it, on the thread that caused the warning (for a long turn,
+  /// on another thread). This turns warnings on in release builds too. `nil` removes the handler.
   ///
   /// Each kind of warning is issued once per place, and again after a call to this method or to ``writeWarnings(_:)``.
   public static func onWarning(_ handler: (@Sendable (StreamWarning) -> Void)?) {

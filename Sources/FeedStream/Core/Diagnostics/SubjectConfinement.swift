@@ -29,9 +29,9 @@ public import CThread
   private var isOfMainQueue = false
 
   #if DEBUG
-    private var firstUse: ThreadTrap.FirstUse?
+    private var firstUse: UsePlace?
   #else
-    private var firstUse: ThreadTrap.FirstUse? { nil }
+    private var firstUse: UsePlace? { nil }
   #endif
 
   /// True when a gate admits one thread at a time to the object.
@@ -41,7 +41,7 @@ public import CThread
 
   /// Checks an object whose name is costly to create.
   @inline(__always) mutating func check(_ use: StreamUse, _ name: () -> String) {
-    if thread != currentThread() { moved(name(), ThreadTrap.advice(use, of: name())) }
+    if thread != currentThread() { moved(name()) { ThreadTrap.advice(use, of: name(), after: $0) } }
   }
 
   /// Checks the thread on which a subject's values are requested: by a subscriber, or by an operator that joins streams.
@@ -50,27 +50,30 @@ public import CThread
     if thread != currentThread() { requestMoved(name, made(), isByJoin) }
   }
 
-  @inline(never) private func requestMoved(_ name: StaticString, _ made: SourcePlace?, _ isByJoin: Bool) {
+  @inline(never)
+  private func requestMoved(_ name: StaticString, _ made: @autoclosure () -> SourcePlace?, _ isByJoin: Bool) {
     // A request doesn't decide where the subject lives.
     var copy = self
-    copy.moved(
-      "\(name)", madeAt: made,
+    copy.moved("\(name)", madeAt: made()) { _ in
       isByJoin
         ? Self.adviceOnRequests
         : """
         In a subscriber of your own, \(Self.adviceToSubscribers). Without a loop, mapAsync and parallelMap also request values on \
         other threads: make an EventLoop on this thread before you subscribe, and call its run() last.
-        """)
+        """
+    }
   }
 
   /// Checks the thread on which a scheduler calls an operator.
   @inlinable @inline(__always) mutating func checkScheduled(_ name: @autoclosure () -> StaticString) {
-    if thread != currentThread() { moved("\(name())", Self.adviceOnSchedulers) }
+    if thread != currentThread() { moved("\(name())") { _ in Self.adviceOnSchedulers } }
   }
 
   /// Checks the thread on which an operator's deadline fires; the message names the operator's scheduler.
   @inline(__always) mutating func checkScheduled(by scheduler: Any.Type) {
-    if thread != currentThread() { moved("an operator that uses the scheduler \(scheduler)", Self.adviceOnSchedulers) }
+    if thread != currentThread() {
+      moved("an operator that uses the scheduler \(scheduler)") { _ in Self.adviceOnSchedulers }
+    }
   }
 
   /// Checks a subscriber's request on a thread other than the one that subscribed. Code in a task or on the main queue
@@ -106,9 +109,10 @@ public import CThread
   /// - Parameters:
   ///   - made: the place where the object was made, if it is known.
   ///   - isInUse: true if the object is being used, for a check of code that may change threads.
+  ///   - advice: the last part of the message. Its argument is the place of the first use, if it is known.
   @inline(never) @usableFromInline mutating func moved(
-    _ name: @autoclosure () -> String, madeAt made: SourcePlace? = nil, isInUse: Bool = false,
-    _ advice: @autoclosure () -> String
+    _ name: @autoclosure () -> String, madeAt made: @autoclosure () -> SourcePlace? = nil, isInUse: Bool = false,
+    _ advice: (UsePlace?) -> String
   ) {
     let isFirst = thread == 0
     thread = currentThread()
@@ -119,10 +123,10 @@ public import CThread
     let place = domain.map { ObjectIdentifier($0.reference) }
     if place == nil, home == nil, maker != 0, maker != CurrentDomain.threadNumber, CurrentDomain.hasLoop(maker) {
       ThreadTrap.stop(
-        name(), "touched on a thread that does not run the loop on which it was made", madeAt: made, nil, advice())
+        name(), "touched on a thread that does not run the loop on which it was made", madeAt: made(), nil, advice(nil))
     }
     if place != home, isOfClosedLoop {
-      guard !isInUse else { Self.haltInUse(name(), madeAt: made) }
+      guard !isInUse else { Self.haltInUse(name(), madeAt: made()) }
       return
     }
     if isFirst {
@@ -137,7 +141,7 @@ public import CThread
       // Code outside of tasks made the object. A task and that code never belong to the same actor, except on the main
       // queue.
       let isShared = maker != 0 && place == nil && !isOnMainQueue && isOfTask != isInTask
-      guard !isInUse, !isShared else { Self.haltInUse(name(), madeAt: made) }
+      guard !isInUse, !isShared else { Self.haltInUse(name(), madeAt: made()) }
       return
     }
     if isOfTask, home == nil, maker == 0 {
@@ -146,10 +150,12 @@ public import CThread
       return
     }
     if isInVirtualTime, place == nil, isOfTask, isInTask, let home, !CurrentDomain.isAdvancing(home) {
-      guard !isInUse else { Self.haltInUse(name(), madeAt: made) }
+      guard !isInUse else { Self.haltInUse(name(), madeAt: made()) }
       return
     }
-    ThreadTrap.stop(name(), "touched on a different thread than before", madeAt: made, firstUse, advice())
+    let first = firstUse
+    ThreadTrap.stop(
+      name(), "touched on a different thread than before", madeAt: made(), first?.rawValue, advice(first))
   }
 
   private mutating func settle(in domain: (any StreamDomain)?, _ isInTask: Bool) {
@@ -157,7 +163,7 @@ public import CThread
     isInVirtualTime = domain?.isVirtual ?? false
     isOfTask = isInTask
     #if DEBUG
-      firstUse = ThreadTrap.firstUse()
+      firstUse = .here
     #endif
   }
 

@@ -7,6 +7,8 @@ import Synchronization
   var isLive: Bool { get }
   /// The lane in which the subscriber lives, if its values arrive on a queue.
   var lane: (any StreamLane)? { get }
+  /// False while another thread may be storing the subscription. Don't read `upstream` then.
+  var hasArrived: Bool { get }
   /// The subscriber's subscription, if it is an object, for the map. Read it only on the stream's thread.
   var upstream: AnyObject? { get }
   /// False if a publisher above, which may deliver on any thread, delivers on a thread other than the calling one.
@@ -14,6 +16,7 @@ import Synchronization
 }
 
 extension LiveSubscriber {
+  @usableFromInline var hasArrived: Bool { true }
   @usableFromInline var mayBeRead: Bool { true }
   /// True when the subscriber lives on a queue, and its values arrive there.
   var isOnQueue: Bool { lane != nil }
@@ -194,7 +197,7 @@ final class HandleWatch: Sendable {
     return watch
   }
 
-  /// Called when the handle is used or cancelled, on any thread.
+  /// Called when the loop makes the handle's state, and when the handle is used or cancelled, on any thread.
   func used() { isUsed.store(true, ordering: .relaxed) }
 
   /// Called when the handle is released.

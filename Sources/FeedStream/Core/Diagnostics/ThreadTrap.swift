@@ -1,39 +1,64 @@
 /// The way in which code uses an object of a stream. The advice in a trap's message depends on it.
 @frozen @usableFromInline enum StreamUse { case send, read, subscribe, request, cancel }
 
-/// The message of the trap for an object that is used on the wrong thread (`CONTRACT.md`, rule 1).
-enum ThreadTrap {
-  /// The place where an object was first used.
-  struct FirstUse {
-    /// The place with its preposition, such as "on the main thread".
-    let place: String
-    /// True if that was in a part of a stream that runs on a queue, other than the main one.
-    var isOnQueue = false
+/// The kind of place where code uses an object, as text. Not a reference to the loop or the queue, or its name: threads
+/// that use an object at the same time, by mistake, overwrite each other's value.
+@usableFromInline enum UsePlace: String {
+  /// In a part of a stream that runs on a queue other than the main one.
+  case streamOnQueue = "in a part of a stream that runs on a queue"
+  /// The scheduler may use the main queue.
+  case streamOnScheduler = "in a part of a stream that runs on a scheduler"
+  case virtualTime = "in virtual time"
+  case loop = "on a loop"
+  case mainThread = "on the main thread"
+  case task = "in a task"
+  case noLoop = "on a thread without a loop"
+  case globalQueue = "on a global queue"
+  case queue = "on a queue"
+
+  /// The place where the calling code runs.
+  static var here: Self {
+    if let lane = SerialLane.current {
+      if lane.isOnQueue { return lane.mayBeOnMainQueue ? .streamOnScheduler : .streamOnQueue }
+    } else if let domain = CurrentDomain.get() ?? (SubjectConfinement.isInTask ? nil : CurrentDomain.resting()) {
+      return domain.isVirtual ? .virtualTime : .loop
+    }
+    if MainQueueCode.isRunning { return .mainThread }
+    if SubjectConfinement.isInTask { return .task }
+    let label = MainQueueCode.queueLabel
+    // Dispatch's name for a thread that runs no queue's code.
+    if label.isEmpty || label.hasSuffix(".overcommit") { return .noLoop }
+    return label.hasPrefix("com.apple.root.") ? .globalQueue : .queue
   }
 
+  /// The place where the calling code runs, as text, with the name of the loop or the queue.
+  static var hereByName: String {
+    switch here {
+    case .streamOnQueue, .streamOnScheduler: "on \(SerialLane.current?.label ?? "a queue")"
+    case .loop: "on the loop of \((CurrentDomain.get() ?? CurrentDomain.resting())?.label ?? "a thread")"
+    case .queue: "on the queue \(MainQueueCode.queueLabel)"
+    case let place: place.rawValue
+    }
+  }
+}
+
+/// The message of the trap for an object that is used on the wrong thread (`CONTRACT.md`, rule 1).
+enum ThreadTrap {
   /// Stops the program.
   ///
   /// - Parameters:
   ///   - made: the place where the object was made, if it is known. Otherwise, the trap names the subscription that is
   ///     being cancelled, if any.
-  ///   - first: `nil` if it isn't known.
+  ///   - first: the place of the first use, as text; `nil` if it isn't known.
   @inline(never) static func stop(
-    _ name: String, _ finding: String, madeAt made: SourcePlace?, _ first: FirstUse?, _ advice: String
+    _ name: String, _ finding: String, madeAt made: SourcePlace?, _ first: String?, _ advice: String
   ) -> Never {
     let subscription = made == nil ? SubscriptionWatch.cancelledPlace : nil
     // Without a line, the place is only a name.
     let place = (made ?? subscription).flatMap { $0.line == 0 ? nil : $0 }
-    var story = ["is now used \(here())"]
-    if let first { story.insert("was first used \(first.place)", at: 0) }
+    var story = ["is now used \(UsePlace.hereByName)"]
+    if let first { story.insert("was first used \(first)", at: 0) }
     if let place { story.insert("was \(subscription == nil ? "made" : "subscribed to") at \(place)", at: 0) }
-    var advice = advice
-    // The code that uses the object now is probably right: the object was first used below a queue, by mistake.
-    if first?.isOnQueue == true, SerialLane.current == nil {
-      advice = """
-        Write .receive(on: loop), or .receive(on: DispatchQueue.main), directly above the sink, the assign or the operator that uses \
-        it on the queue; or use it only there.
-        """
-    }
     let message = """
       \(name): \(finding) (CONTRACT, rule 1: a stream lives on one thread). It \(story.joined(separator: ", and ")). \(advice)
       """
@@ -42,29 +67,17 @@ enum ThreadTrap {
     halt(message, file: place.file, line: place.line)
   }
 
-  /// The place where the calling code runs.
-  static func firstUse() -> FirstUse {
-    let lane = SerialLane.current
-    return FirstUse(place: here(), isOnQueue: lane.map { $0.isOnQueue && !$0.mayBeOnMainQueue } ?? false)
-  }
-
-  /// The loop, queue, task or thread that runs the calling code, as text.
-  private static func here() -> String {
-    if let lane = SerialLane.current {
-      if lane.isOnQueue { return "on \(lane.label)" }
-    } else if let domain = CurrentDomain.get() ?? (SubjectConfinement.isInTask ? nil : CurrentDomain.resting()) {
-      return domain.isVirtual ? "in virtual time" : "on the loop of \(domain.label)"
-    }
-    if MainQueueCode.isRunning { return "on the main thread" }
-    if SubjectConfinement.isInTask { return "in a task" }
-    let label = MainQueueCode.queueLabel
-    // Dispatch's name for a thread that runs no queue's code.
-    if label.isEmpty || label.hasSuffix(".overcommit") { return "on a thread without a loop" }
-    return label.hasPrefix("com.apple.root.") ? "on a global queue" : "on the queue \(label)"
-  }
-
   /// The advice for the calling code, which uses the object `name`. `docs/Troubleshooting.md` has the rest.
-  static func advice(_ use: StreamUse, of name: String) -> String {
+  ///
+  /// - Parameter first: the place of the first use; `nil` if it isn't known.
+  static func advice(_ use: StreamUse, of name: String, after first: UsePlace? = nil) -> String {
+    // The code that uses the object now is probably right: the object was first used below a queue, by mistake.
+    if first == .streamOnQueue, SerialLane.current == nil, [.send, .read, .cancel].contains(use) {
+      return """
+        Write .receive(on: loop), or .receive(on: DispatchQueue.main), directly above the sink, the assign or the operator that uses \
+        it on the queue; or use it only there.
+        """
+    }
     if let lane = SerialLane.current, lane.isOnQueue {
       return """
         This code is in a part of a stream that runs on \(lane.label): write .receive(on: loop), or .receive(on: DispatchQueue.main), \
@@ -100,11 +113,12 @@ enum ThreadTrap {
         Build the stream in loop.execute { }. If an operator below requests values because a publisher delivers on a queue or on its own \
         threads, write .receive(on: DispatchQueue.main) directly below that publisher.
         """
-    case .cancel:
-      return """
-        Cancel, and release the cancellable, on the thread that subscribed: DispatchQueue.main.async { subscription.cancel() }. An \
-        OnLoop, which any thread may release, does this for its state.
-        """
+    case .cancel: return adviceToCancel
     }
   }
+
+  static let adviceToCancel = """
+    Cancel, and release the cancellable, on the thread that subscribed: DispatchQueue.main.async { subscription.cancel() }. An \
+    OnLoop, which any thread may release, does this for its state.
+    """
 }

@@ -8,7 +8,7 @@ extension File {
   /// The stream follows the name, not the file: when another file takes the name (as when a log is rotated), the old
   /// file is read to its end, and then the new one from its beginning. A file counts as truncated, and is read from its
   /// beginning, if it has become shorter or if the last bytes before the current position have changed. If the file
-  /// doesn't exist, the stream waits for it and then reads it from its beginning; debug builds write a warning.
+  /// doesn't exist, the stream waits for it and then reads it from its beginning.
   ///
   /// When reading starts over at the beginning of a file, a line feed is delivered first if the previous bytes did not
   /// end with one.
@@ -77,9 +77,7 @@ private final class FollowingSubscription: ReadingOffLoop {
   init(_ file: Publishers.FollowedFile, _ down: ErasedSubscriber<Chunk, SystemError>) {
     path = file.path
     interval = file.interval
-    let follower = Follower(
-      file.path, of: file.scheduler.files, from: file.start, chunkSize: file.chunkSize,
-      for: SubscriptionWatch.placeBeingMade)
+    let follower = Follower(file.path, of: file.scheduler.files, from: file.start, chunkSize: file.chunkSize)
     super.init(down, on: file.scheduler) { follower.next() }
   }
 
@@ -133,15 +131,8 @@ private final class Follower: @unchecked Sendable {
   private static let mostBefore = 64
   /// True at the beginning of a line: the last delivered byte was a line feed, or there was none.
   private var isAtLine = true
-  /// The place of the subscription, for a warning.
-  private let place: SourcePlace?
-  /// True until the file has been looked for.
-  private var isFirstLook = true
 
-  init(
-    _ path: String, of files: any FileSystem, from start: FollowingStart, chunkSize: Int, for place: SourcePlace?
-  ) {
-    self.place = place
+  init(_ path: String, of files: any FileSystem, from start: FollowingStart, chunkSize: Int) {
     self.path = path
     self.files = files
     self.start = start
@@ -203,7 +194,7 @@ private final class Follower: @unchecked Sendable {
 
   /// Opens the file with this name, if there is one.
   private func open() throws(SystemError) {
-    defer { (start, isFirstLook) = (.beginning, false) }
+    defer { start = .beginning }
     do throws(SystemError) {
       let file = try files.open(path, .reading)
       let status = try file.status()
@@ -212,13 +203,6 @@ private final class Follower: @unchecked Sendable {
       self.file = (file, status.identity)
     } catch {
       guard error.code == Errno.missing else { throw error }
-      if isFirstLook, Warnings.areOn { warnOfMissingFile() }
     }
-  }
-
-  private func warnOfMissingFile() {
-    Warnings.warn(
-      .missingFile, at: place.map { "\($0)" } ?? "File.following", culprit: path,
-      "File.following: waits until \(path) exists; if it should exist already, check the path")
   }
 }

@@ -25,7 +25,7 @@ struct MapReader {
     // Skip the counts if another thread may be changing them.
     if let tally, end.mayBeRead { note(tally, arrivingAt: node) }
     // An end that is also a member may have been visited.
-    if nodes[node].upstreams.isEmpty, let upstream = end.upstream { visit(upstream, above: node, end) }
+    if nodes[node].upstreams.isEmpty, end.hasArrived, let upstream = end.upstream { visit(upstream, above: node, end) }
   }
 
   func finish() -> StreamMap { StreamMap(nodes: nodes, isCut: isCut) }
