@@ -55,6 +55,12 @@ static inline int clibuv_thread_get_name(char *name, size_t size) {
 /// Makes the loop measure the time that it waits (`uv_metrics_idle_time`). Returns 0, or an error.
 static inline int clibuv_measure_waiting(uv_loop_t *loop) { return uv_loop_configure(loop, UV_METRICS_IDLE_TIME); }
 
+/// Makes the system refuse new connections to a listening socket, even if another process has a copy of the descriptor.
+static inline void clibuv_stop_listening(const uv_handle_t *handle) {
+  uv_os_fd_t descriptor;
+  if (uv_fileno(handle, &descriptor) == 0) (void)shutdown(descriptor, SHUT_RDWR);
+}
+
 /// Lets sockets of other loops, and of this user's other processes, listen on the same port if those sockets also allow
 /// it. Returns 0, or a negative error.
 static inline int clibuv_share_port(const uv_handle_t *handle) {

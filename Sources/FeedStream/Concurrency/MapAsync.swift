@@ -66,7 +66,8 @@ extension Publisher where Output: Sendable {
   ///     tryMapAsync(limit: 2)   (throws on 2)
   ///     downstream  -----1---#
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``Publisher/tryMapAsync(limit:order:_:)``.
+  /// **Demand, cancellation, policy:** as in ``Publisher/mapAsync(limit:order:_:)``. **Failure:** a thrown error keeps
+  /// its place in the order, and cancels upstream and the other tasks.
   @_documentation(visibility: internal) @_disfavoredOverload
   @inlinable public func tryMapAsync<T: Sendable>(
     limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async throws -> T

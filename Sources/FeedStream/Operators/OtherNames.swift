@@ -45,13 +45,6 @@ extension Publisher {
     fatalError("unavailable")
   }
 
-  @available(*, unavailable, message: "for code that throws, use tryParallelMap")
-  @_documentation(visibility: internal) @_disfavoredOverload
-  public func parallelMap<T>(
-    on group: EventLoopGroup, width: Int? = nil, limit: Int? = nil, ordering: AsyncOrder = .preserved,
-    _ transform: @escaping @Sendable (Output) async throws -> T
-  ) -> Publishers.Map<Self, T> where Output: Sendable { fatalError("unavailable") }
-
   @available(
     *, unavailable,
     message: "the two streams fail with different errors; write mapError or eraseFailureType() on one or both"

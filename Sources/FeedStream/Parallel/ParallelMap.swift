@@ -110,6 +110,13 @@ extension Publisher where Output: Sendable {
   ) -> Publishers.MapAsync<Self, T, Publishers.Throwing<Failure>> {
     tryParallelMap(on: group, width: width, ordering: ordering) { try await transform($0) }
   }
+
+  @available(*, unavailable, message: "for code that throws, use tryParallelMap")
+  @_documentation(visibility: internal) @_disfavoredOverload
+  public func parallelMap<T>(
+    on group: EventLoopGroup, width: Int? = nil, limit: Int? = nil, ordering: AsyncOrder = .preserved,
+    _ transform: @escaping @Sendable (Output) async throws -> T
+  ) -> Publishers.Map<Self, T> { fatalError("unavailable") }
 }
 
 extension EventLoopGroup {

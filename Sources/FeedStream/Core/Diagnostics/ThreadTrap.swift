@@ -16,9 +16,14 @@
   case globalQueue = "on a global queue"
   case queue = "on a queue"
 
+  /// The part of a stream that is running on a queue, or without a loop.
+  fileprivate static var lane: (any StreamDomain & StreamLane)? {
+    CurrentDomain.get() as? any StreamDomain & StreamLane
+  }
+
   /// The place where the calling code runs.
   static var here: Self {
-    if let lane = SerialLane.current {
+    if let lane = UsePlace.lane {
       if lane.isOnQueue { return lane.mayBeOnMainQueue ? .streamOnScheduler : .streamOnQueue }
     } else if let domain = CurrentDomain.get() ?? (SubjectConfinement.isInTask ? nil : CurrentDomain.resting()) {
       return domain.isVirtual ? .virtualTime : .loop
@@ -34,7 +39,7 @@
   /// The place where the calling code runs, as text, with the name of the loop or the queue.
   static var hereByName: String {
     switch here {
-    case .streamOnQueue, .streamOnScheduler: "on \(SerialLane.current?.label ?? "a queue")"
+    case .streamOnQueue, .streamOnScheduler: "on \(UsePlace.lane?.label ?? "a queue")"
     case .loop: "on the loop of \((CurrentDomain.get() ?? CurrentDomain.resting())?.label ?? "a thread")"
     case .queue: "on the queue \(MainQueueCode.queueLabel)"
     case let place: place.rawValue
@@ -72,13 +77,13 @@ enum ThreadTrap {
   /// - Parameter first: the place of the first use; `nil` if it isn't known.
   static func advice(_ use: StreamUse, of name: String, after first: UsePlace? = nil) -> String {
     // The code that uses the object now is probably right: the object was first used below a queue, by mistake.
-    if first == .streamOnQueue, SerialLane.current == nil, [.send, .read, .cancel].contains(use) {
+    if first == .streamOnQueue, UsePlace.lane == nil, [.send, .read, .cancel].contains(use) {
       return """
         Write .receive(on: loop), or .receive(on: DispatchQueue.main), directly above the sink, the assign or the operator that uses \
         it on the queue; or use it only there.
         """
     }
-    if let lane = SerialLane.current, lane.isOnQueue {
+    if let lane = UsePlace.lane, lane.isOnQueue {
       return """
         This code is in a part of a stream that runs on \(lane.label): write .receive(on: loop), or .receive(on: DispatchQueue.main), \
         directly above the sink or the operator that contains the code.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The message for a scheduler such as `ImmediateScheduler`, after the operator's name.
+/// The message for a scheduler without time, after the operator's name.
 @usableFromInline let timelessScheduler =
   "this scheduler's time does not advance; use one whose time advances, such as an EventLoop or, in tests, a VirtualTimeScheduler"
 
@@ -87,8 +87,7 @@ import Synchronization
 
   /// Traps unless the scheduler has time, and the interval is more than zero.
   @inlinable static func check(_ interval: Context.SchedulerTimeType.Stride, _ name: StaticString) {
-    // Every length of this scheduler's time may be zero, even one of a second.
-    precondition(Context.self != ImmediateScheduler.self, "\(name): \(timelessScheduler)")
+    precondition(Context.SchedulerTimeType.Stride.seconds(1) > .zero, "\(name): \(timelessScheduler)")
     precondition(interval > .zero, "\(name): interval is \(interval); use more than 0")
   }
 }

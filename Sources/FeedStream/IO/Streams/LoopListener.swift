@@ -93,6 +93,9 @@ final class LoopListener: LoopHandle, ListeningSocket {
     if !isClosed, let made, (try? SystemFiles.shared.status(of: made.path))?.identity == made.identity {
       SystemFiles.shared.remove(made.path)
     }
+    // A child process has a copy of the descriptor for a moment while it is being started: the system would still accept
+    // connections, and then break them.
+    if !isClosed, !isInherited, case .internet = address.kind { clibuv_stop_listening(handle) }
     super.close()
   }
 

@@ -101,6 +101,8 @@ import Synchronization
 
 /// The home of a part of a stream that runs on a queue: a `SerialLane`.
 @usableFromInline protocol StreamLane: AnyObject {
+  /// True when the main queue, or another queue served by one thread, may run the lane's work.
+  var mayBeOnMainQueue: Bool { get }
   /// The list of the lane's streams, made when it is first used. Safe to use from any thread.
   var map: LoopMap { get }
   /// The list of the lane's streams; `nil` if there are none on the map. Safe to use from any thread.
