@@ -136,7 +136,7 @@ import Synchronization
   var isOfLoop: Bool { isOnThread != nil && place == .queue }
 
   /// True when the main queue, or another queue served by one thread, may run the lane's work.
-  var mayBeOnMainQueue: Bool { place == .mainQueueOrTask }
+  @usableFromInline var mayBeOnMainQueue: Bool { place == .mainQueueOrTask }
 
   /// True when the calling thread is the one on which everything in the lane runs.
   var ownsThread: Bool { isOnThread?() ?? false }
