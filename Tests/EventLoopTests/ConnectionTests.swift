@@ -395,4 +395,26 @@ import Testing
     loop.run()
     #expect(folder.names.isEmpty)
   }
+
+  @Test func `a closed listener refuses connections, even if another process has a copy of its socket`() throws {
+    let listener = try listener()
+    let port = try #require(listener.address.port)
+    let socket = try #require((0..<1024).first { localPort(of: $0) == port })
+    // A program that is being started has such a copy for a moment.
+    let copy = dup(socket)
+    defer { close(copy) }
+    listener.close()
+    let outcome = Outcome(Connection.connect(to: listener.address, on: loop))
+    loop.run()
+    #expect((outcome.error as? SystemError)?.name == "ECONNREFUSED")
+  }
+
+  private func localPort(of descriptor: Int32) -> Int? {
+    var address = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let code = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+    }
+    return code == 0 && address.sin_family == AF_INET ? Int(UInt16(bigEndian: address.sin_port)) : nil
+  }
 }

@@ -178,6 +178,27 @@ import Testing
     group.shutdown()
   }
 
+  /// Not `Sendable`; notes whether the loop's thread releases it.
+  private final class Result {
+    private let loop: EventLoop
+    private let log: Locked<[Bool]>
+
+    init(_ loop: EventLoop, _ log: Locked<[Bool]>) { (self.loop, self.log) = (loop, log) }
+    deinit { log.withLock { $0.append(loop.isCurrent) } }
+  }
+
+  @Test func `results that aren't Sendable are released where they are delivered`() throws {
+    let (loop, group) = (EventLoop(), try EventLoopGroup(count: 2))
+    let log = Locked<[Bool]>([])
+    let computed = (0..<2_000).publisher.parallelMap(on: group, limit: 4) { _ in Result(loop, log) }.sink { _ in }
+    loop.run()
+    let awaited = (0..<200).publisher.mapAsync(limit: 4) { _ in Result(loop, log) }.sink { _ in }
+    loop.run()
+    group.shutdown()
+    #expect(log.withLock { $0 } == Array(repeating: true, count: 2_200))
+    for subscription in [computed, awaited] { subscription.cancel() }
+  }
+
   private enum Kept {
     // Used by one test, which waits for each stream in turn.
     nonisolated(unsafe) static var sinks: [AnyCancellable] = []

@@ -123,8 +123,9 @@ extension RequestBodyForm {
     } catch let error as DecodingError {
       let isMalformed = if case .dataCorrupted(let context) = error { context.codingPath.isEmpty } else { false }
       var detail = error.forPeople()
-      // With JSON5, the document may be malformed elsewhere.
-      if isMalformed, self == .json, !decoder.allowsJSON5, let byte = Self.flaw(in: data) {
+      // With these options, the document may be malformed elsewhere.
+      let isStrict = !decoder.allowsJSON5 && !decoder.assumesTopLevelDictionary
+      if isMalformed, self == .json, isStrict, let byte = Self.flaw(in: data) {
         detail = "\(detail.dropLast()) around byte \(byte)."
       }
       throw ProblemDetails(isMalformed ? .badRequest : .unprocessableContent, detail: detail)

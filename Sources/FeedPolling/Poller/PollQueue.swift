@@ -54,7 +54,7 @@ struct PollQueue {
 
   /// Removes a feed that is waiting or due.
   mutating func remove(_ feed: Int) {
-    dues[feed] = nil
+    guard dues[feed].take() == nil else { return }
     let host = hostOfFeed[feed]
     guard let place = hosts[host].ready.firstIndex(of: feed) else { return }
     hosts[host].ready.remove(at: place)

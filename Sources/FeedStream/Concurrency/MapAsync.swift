@@ -116,6 +116,9 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
   // @unchecked: for the same reason as the stage.
   private final class Place: @unchecked Sendable {
     var result: Result<Output, Mode.RuleError>?
+    /// The task's result in transit. The home takes it, so that the task, which retains this place for longer, can't be
+    /// the last to release it: results needn't be `Sendable`.
+    var arriving: Result<Output, Mode.RuleError>?
     var task: Task<Void, Never>?
   }
 
@@ -170,23 +173,23 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
     updateWaiting()
     if order == .preserved { places.append(place) }
     place.task = home.task { [self, transform, home] in
-      let result: Carried<Result<Output, Mode.RuleError>>
       do throws(Mode.RuleError) {
-        result = Carried(.success(try await transform(input)))
+        place.arriving = .success(try await transform(input))
       } catch {
-        result = Carried(.failure(error))
+        place.arriving = .failure(error)
       }
-      let hasArrived = await home.perform { self.settle(place, result.value) }
-      if !hasArrived, !Task.isCancelled { self.lose(result.value) }
+      let hasArrived = await home.perform { self.settle(place) }
+      if !hasArrived, !Task.isCancelled { self.lose(place) }
     }
   }
 
   /// Reports a result for a closed loop.
-  private func lose(_ result: Result<Output, Mode.RuleError>) {
-    if case .success(let output) = result { StreamDiagnostics.dropped(output, "MapAsync", .terminated) }
+  private func lose(_ place: Place) {
+    if case .success(let output) = place.arriving { StreamDiagnostics.dropped(output, "MapAsync", .terminated) }
   }
 
-  private func settle(_ place: Place, _ result: Result<Output, Mode.RuleError>) {
+  private func settle(_ place: Place) {
+    let result = place.arriving.take()
     guard working.removeValue(forKey: ObjectIdentifier(place)) != nil else { return }
     // Update after the delivery, which may start more work that the loop must wait for.
     defer { updateWaiting() }
@@ -247,7 +250,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
       switch result {
       case .success(let output):
         guard demand > .none else { return }
-        _ = places.popFirst()
+        places.popFirst()?.result = nil
         demand.takeOne()
         demand += down.receive(output)
         if isLive { up?.request(.max(1)) }
@@ -267,6 +270,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
       if isFailure, case .success(let output) = place.result {
         StreamDiagnostics.dropped(output, "MapAsync", .terminated)
       }
+      place.result = nil
     }
     for place in working.values { place.task?.cancel() }
   }

@@ -217,6 +217,9 @@ extension EventLoop: StreamDomain {
   public func stop() {
     precondition(
       entrance.host == nil, "EventLoop.stop: the main queue runs this loop until the program ends; use another loop")
+    #if DEBUG
+      SubscriptionWatch.somethingHappens()
+    #endif
     if isCurrent {
       isStopping = true
       uv_stop(uv)

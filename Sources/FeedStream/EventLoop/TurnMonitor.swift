@@ -162,7 +162,12 @@ final class TurnMonitor: Sendable {
     let frames = stack(of: long)
     guard Warnings.areOn else { return }
     let calls = StackText(frames)
-    guard !calls.isWaiting else { return }
+    guard !calls.isWaiting else {
+      // The turn may still become long after the wait.
+      return entries.withLock { entries in
+        for index in entries.indices where entries[index].state === long.state { entries[index].reported = 0 }
+      }
+    }
     Warnings.warn(
       .longTurn, at: "EventLoop of \(long.turn.runner)", culprit: calls.culprit, stack: calls.lines,
       """

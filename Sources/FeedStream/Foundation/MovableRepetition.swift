@@ -1,21 +1,37 @@
-/// Repeated work that can move from one scheduler to another until it is cancelled.
+import Dispatch
+import Foundation
+
+/// Repeated work on the main queue that can move to the main run loop, until it is cancelled. Any thread may cancel it.
 final class MovableRepetition: Cancellable {
-  /// `nil` before the start and after cancellation.
-  private let timer = Locked<(any Cancellable)?>(nil)
+  private struct State {
+    /// `nil` before the start and after cancellation.
+    var timer: (any Cancellable)?
+    var hasMoved = false
+  }
 
-  var isCancelled: Bool { timer.withLock { $0 == nil } }
+  private let state = Locked(State())
 
-  func begin(_ first: any Cancellable) { timer.withLock { $0 = first } }
+  var isCancelled: Bool { state.withLock { $0.timer == nil } }
+
+  func begin(_ first: any Cancellable) { state.withLock { $0.timer = first } }
 
   /// Continues with `next` and cancels the earlier timer, or else `next` if another thread has cancelled the work.
+  /// Called on the main thread.
   func move(to next: any Cancellable) {
-    let unneeded = timer.withLock { timer in
-      guard let earlier = timer else { return next }
-      timer = next
+    let unneeded = state.withLock { state in
+      guard let earlier = state.timer else { return next }
+      state = State(timer: next, hasMoved: true)
       return earlier
     }
     unneeded.cancel()
   }
 
-  func cancel() { timer.withLock { $0.take() }?.cancel() }
+  func cancel() {
+    let (timer, hasMoved) = state.withLock { state in (state.timer.take(), state.hasMoved) }
+    guard let timer else { return }
+    // A run loop's timer may be cancelled only on the run loop's thread.
+    guard hasMoved, !Thread.isMainThread else { return timer.cancel() }
+    let carried = Carried(uncheckedly: timer)
+    DispatchQueue.main.async { carried.value.cancel() }
+  }
 }

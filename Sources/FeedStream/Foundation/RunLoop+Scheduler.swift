@@ -83,8 +83,7 @@
       precondition(interval > .zero, "RunLoop.schedule: the interval is \(interval.timeInterval); use more than zero")
       if usesMainQueue(options) {
         let repetition = MovableRepetition()
-        // Work that waits for the main queue can't run on it, so the work moves to a Timer once the loop runs. Only the
-        // loop's thread may cancel that Timer.
+        // Work that waits for the main queue can't run on it, so the work moves to a Timer once the loop runs.
         let mayMove = self == .main && isCurrent
         let timer = DispatchQueue.main.schedule(
           after: date.onMainQueue, interval: interval.onQueue,
@@ -94,7 +93,10 @@
           guard mayMove, !repetition.isCancelled, !usesMainQueue(options) else { return }
           repetition.move(
             to: schedule(
-              after: now.advanced(by: interval), interval: interval, tolerance: tolerance, options: options, action))
+              after: now.advanced(by: interval), interval: interval, tolerance: tolerance, options: options
+            ) {
+              if !repetition.isCancelled { action() }
+            })
         }
         repetition.begin(timer)
         return repetition

@@ -22,13 +22,14 @@ extension Publisher where Output: Sendable {
   ///   - width: the number of loops to use; `nil` means all.
   ///   - limit: the maximum number of values and results to hold; 1,024 per loop by default.
   ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they become ready.
-  ///   - transform: runs on a loop of the group.
+  ///   - transform: runs on a loop of the group. If the result isn't `Sendable`, that loop must not use it afterwards.
   @inlinable public func parallelMap<T>(
     on group: EventLoopGroup, width: Int? = nil, limit: Int? = nil, ordering: AsyncOrder = .preserved,
     _ transform: @escaping @Sendable (Output) -> T
   ) -> Publishers.ParallelMap<Self, T, Publishers.NonThrowing<Failure>> {
     // With `T: Sendable`, a closure of several statements above `sink { print($0) }` doesn't compile. `T` needs no
-    // constraint: the closure's captures and argument are `Sendable`, so nothing else refers to the result.
+    // constraint: the closure's captures and argument are `Sendable`, so nothing else refers to the result, unless the
+    // closure gives it to its own loop (`EventLoop.current`), which no constraint of ours can prevent.
     Publishers.ParallelMap(self, group, width, limit, ordering, transform)
   }
 

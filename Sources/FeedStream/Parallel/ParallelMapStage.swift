@@ -2,7 +2,8 @@ import Synchronization
 
 /// Values in transit to a loop, and their results in transit back.
 // @unchecked: one thread at a time uses a batch: the home fills it and passes it to a loop, which passes it back. The
-// results needn't be `Sendable`: they come from a `@Sendable` closure, so only the batch refers to them.
+// results needn't be `Sendable`: they come from a `@Sendable` closure, which has nothing else to share with the home. The
+// home empties the batch, because the loop's thread may be the last to release it.
 @usableFromInline final class ParallelBatch<Input: Sendable, Output, RuleError: Error>: @unchecked Sendable {
   @exclusivity(unchecked) @usableFromInline var inputs: ContiguousArray<Input>
   @exclusivity(unchecked) @usableFromInline var outputs = ContiguousArray<Output>()
@@ -161,7 +162,10 @@ final class ParallelMapStage<Input: Sendable, Output, Mode: Publishers.FailureMo
   }
 
   @inlinable @inline(never) func settle(_ batch: Batch) {
-    guard isLive else { return }
+    guard isLive else {
+      batch.outputs = []
+      return
+    }
     batch.isDone = true
     crew.noteWork(batch.work.count, from: batch.work.began, to: batch.work.ended)
     if ordering == .asCompleted { batches.append(batch) }
@@ -204,7 +208,9 @@ final class ParallelMapStage<Input: Sendable, Output, Mode: Publishers.FailureMo
   override func forget() {
     isCancelled.set()
     waiting.removeAll()
-    batches.removeAll()
+    while let batch = batches.popFirst() {
+      if batch.isDone { batch.outputs = [] }
+    }
   }
 
   /// Delivers the results that are ready and requested, in order, then the completion.
@@ -236,7 +242,7 @@ final class ParallelMapStage<Input: Sendable, Output, Mode: Publishers.FailureMo
         reportReady()
         return stop(.failure(Mode.failure(ofRule: error)))
       } else {
-        _ = batches.popFirst()
+        batches.popFirst()?.outputs = []
       }
     }
   }
@@ -247,6 +253,7 @@ final class ParallelMapStage<Input: Sendable, Output, Mode: Publishers.FailureMo
       for output in batch.outputs.dropFirst(batch.delivered) {
         StreamDiagnostics.dropped(output, "ParallelMap", .terminated)
       }
+      if batch.isDone { batch.outputs = [] }
     }
   }
 

@@ -8,7 +8,7 @@ extension CacheFile {
   /// to lose. SQLite keeps the application's number at byte 68 of the first page. The first transaction of this program
   /// writes that page, which stays in the log until a checkpoint.
   func isForeign(to applicationID: Int) -> Bool {
-    switch header {
+    switch header(for: applicationID) {
     case .open(let known): known != applicationID
     case .accessed(let header): isForeign(to: applicationID, header: header)
     }
@@ -18,7 +18,7 @@ extension CacheFile {
   /// removed the log. In that case, the number is in neither `header` nor the log, but in the file's new header.
   func isForeign(to applicationID: Int, header: [UInt8]?) -> Bool {
     guard seemsForeign(to: applicationID, header: header) else { return false }
-    return switch self.header {
+    return switch self.header(for: applicationID) {
     case .open(let known): known != applicationID
     case .accessed(let header): header?.bigEndian(at: 68) != applicationID
     }
@@ -26,8 +26,8 @@ extension CacheFile {
 
   /// The part of the header that identifies the program that wrote the file; `nil` if the header can't be read. A file
   /// that is open in this process isn't read: its connection has checked it.
-  private var header: OpenFile.Access<[UInt8]?> {
-    OpenFile.unlessOpen(self) { identity?.isRegular == true ? read(path, from: 0, 72) : nil }
+  private func header(for applicationID: Int) -> OpenFile.Access<[UInt8]?> {
+    OpenFile.unlessOpen(self, for: applicationID) { identity?.isRegular == true ? read(path, from: 0, 72) : nil }
   }
 
   private func seemsForeign(to applicationID: Int, header: [UInt8]?) -> Bool {

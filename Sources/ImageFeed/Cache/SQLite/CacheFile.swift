@@ -17,6 +17,8 @@ struct CacheFile: Sendable {
   struct Identity: Hashable {
     let device: UInt64
     let inode: UInt64
+    /// The time at which the file was created, because the system gives a removed file's inode to another file.
+    let created: Int64
     let size: Int64
     let changed: Date
     /// True for a regular file; false for a folder, a pipe or a device, because opening one of those may block, or seem
@@ -24,7 +26,9 @@ struct CacheFile: Sendable {
     let isRegular: Bool
 
     /// True when both identify the same file, even if the file has changed since one of them was created.
-    func isSameFile(as other: Identity?) -> Bool { device == other?.device && inode == other?.inode }
+    func isSameFile(as other: Identity?) -> Bool {
+      device == other?.device && inode == other?.inode && created == other?.created
+    }
   }
 
   /// The identity of the file that is currently at the path; `nil` if there is none.
@@ -132,7 +136,8 @@ struct CacheFile: Sendable {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     return Identity(
-      device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
+      device: UInt64(status.st_dev), inode: UInt64(status.st_ino),
+      created: SystemFiles.shared.created(path), size: Int64(status.st_size),
       changed: Date(
         timeIntervalSince1970: Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) * 1e-9),
       isRegular: status.st_mode & S_IFMT == S_IFREG)

@@ -16,26 +16,29 @@ final class OpenFile: Sendable {
   }
 
   private struct Place: Hashable {
-    private let device: UInt64
-    private let inode: UInt64
-    /// The system gives a removed file's inode to the next file, perhaps before the removed file's entry here is
-    /// removed.
-    private let created: Int64
-
-    init(_ file: CacheFile, _ identity: CacheFile.Identity) {
-      (device, inode) = (identity.device, identity.inode)
-      created = SystemFiles.shared.created(file.path)
-    }
+    let device: UInt64
+    let inode: UInt64
   }
 
-  /// The files that are open in this process, and the number of their connections. No other lock is taken while this
-  /// one is held.
-  private static let files = Mutex<[Place: (applicationID: Int, connections: Int)]>([:])
+  /// An application's connections to a file.
+  private struct Use {
+    /// The time at which the file was created. The system gives a removed file's inode to the next file, perhaps before
+    /// the removed file's connections are removed here.
+    var created: Int64
+    var connections = 0
+  }
+
+  /// The files that are open in this process, by the applications that use them. No other lock is taken while this one
+  /// is held.
+  private static let files = Mutex<[Place: [Int: Use]]>([:])
 
   let path: String
   private let place: Place
+  private let applicationID: Int
 
-  private init(_ path: String, _ place: Place) { (self.path, self.place) = (path, place) }
+  private init(_ path: String, _ place: Place, _ applicationID: Int) {
+    (self.path, self.place, self.applicationID) = (path, place, applicationID)
+  }
 
   /// Notes that SQLite is about to open a file.
   ///
@@ -47,35 +50,39 @@ final class OpenFile: Sendable {
   static func opening(
     _ file: CacheFile, _ identity: CacheFile.Identity, applicationID: Int
   ) throws(FeedDatabaseFailure) -> OpenFile {
-    let place = Place(file, identity)
+    let place = Place(device: identity.device, inode: identity.inode)
     let isOurs = files.withLock { files in
-      guard let known = files[place] else {
-        files[place] = (applicationID, 1)
-        return true
-      }
-      guard known.applicationID == applicationID else { return false }
-      files[place] = (applicationID, known.connections + 1)
+      let others = files[place, default: [:]].filter { $0.key != applicationID }
+      guard others.allSatisfy({ $0.value.created != identity.created }) else { return false }
+      let connections = files[place]?[applicationID]?.connections ?? 0
+      files[place, default: [:]][applicationID] = Use(created: identity.created, connections: connections + 1)
       return true
     }
     guard isOurs else { throw FeedDatabaseFailure(.foreign) }
-    return OpenFile(file.path, place)
+    return OpenFile(file.path, place, applicationID)
   }
 
   deinit {
     Self.files.withLock { files in
-      guard let known = files[place] else { return }
-      files[place] = known.connections > 1 ? (known.applicationID, known.connections - 1) : nil
+      files[place]?[applicationID]?.connections -= 1
+      if files[place]?[applicationID]?.connections == 0 { files[place]?[applicationID] = nil }
+      if files[place]?.isEmpty == true { files[place] = nil }
     }
   }
 
   /// Runs `body`, which may open and close the file, unless SQLite has the file open in this process. SQLite doesn't
   /// open the file in the meantime.
+  ///
+  /// - Parameter applicationID: the application for which the file is examined; `nil` if it is only created.
   static func unlessOpen<Result: Sendable, Failure: Error>(
-    _ file: CacheFile, _ body: () throws(Failure) -> Result
+    _ file: CacheFile, for applicationID: Int? = nil, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Access<Result> {
     try files.withLock { files throws(Failure) -> Access<Result> in
-      if let identity = file.identity, let known = files[Place(file, identity)] {
-        return .open(applicationID: known.applicationID)
+      if let identity = file.identity, let uses = files[Place(device: identity.device, inode: identity.inode)] {
+        if let applicationID, uses[applicationID] != nil { return .open(applicationID: applicationID) }
+        if let other = uses.first(where: { $0.value.created == identity.created }) {
+          return .open(applicationID: other.key)
+        }
       }
       return .accessed(try body())
     }
