@@ -1,4 +1,4 @@
-import Dispatch
+internal import Dispatch
 import Foundation
 
 /// Repeated work on the main queue that can move to the main run loop, until it is cancelled. Any thread may cancel it.
@@ -30,7 +30,7 @@ final class MovableRepetition: Cancellable {
     let (timer, hasMoved) = state.withLock { state in (state.timer.take(), state.hasMoved) }
     guard let timer else { return }
     // A run loop's timer may be cancelled only on the run loop's thread.
-    guard hasMoved, !Thread.isMainThread else { return timer.cancel() }
+    guard hasMoved, !Foundation.Thread.isMainThread else { return timer.cancel() }
     let carried = Carried(uncheckedly: timer)
     DispatchQueue.main.async { carried.value.cancel() }
   }
