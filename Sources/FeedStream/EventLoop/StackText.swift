@@ -11,16 +11,20 @@ struct StackText {
   /// True if the loop itself waits for events. When a signal interrupts that wait, libuv forgets how long it has lasted,
   /// and the wait looks like a part of the turn.
   private(set) var isWaiting = false
+  /// True if only this package and the system's libraries hold up the loop, up to its `run`. On a busy machine, the
+  /// start of libuv's threads does that, for example.
+  private(set) var isOwn = false
 
   init(_ frames: [UInt]) {
-    var isInWait = false
+    var (isInWait, isOwnSoFar) = (false, true)
     for symbol in SymbolTable.symbols(at: frames) {
       let name = symbol.name.map(Self.readable)
       // Leave out the callers of `run`, which are the same for every turn.
       if let name, name.hasPrefix("FeedStream.EventLoop.run(") || name == "uv_run" {
-        isWaiting = isInWait
+        (isWaiting, isOwn) = (isInWait, isOwnSoFar)
         break
       }
+      if !Self.isOwn(symbol) { isOwnSoFar = false }
       isInWait = lines.isEmpty ? name?.hasPrefix("epoll_") == true : isInWait && symbol.file.contains("libuv")
       lines.append("\(name ?? "?") (\(symbol.file)+0x\(String(symbol.offset, radix: 16)))")
       if let mangled = symbol.name, mangled.hasPrefix("$s"), culprit.isEmpty, !Self.isOurs(mangled) {
@@ -34,6 +38,17 @@ struct StackText {
 
   /// True for names from this package, the standard library, Dispatch and Foundation.
   private static func isOurs(_ mangled: String) -> Bool { ours.contains(where: mangled.hasPrefix) }
+
+  private static func isOwn(_ symbol: SymbolTable.Symbol) -> Bool {
+    if let name = symbol.name, name.hasPrefix("$s") { return isOurs(name) }
+    return systemLibraries.contains(where: symbol.file.hasPrefix)
+  }
+
+  private static let systemLibraries = [
+    "ld-linux", "libc.so", "libdispatch", "libFoundation", "lib_Foundation", "libgcc", "libm.so", "libstdc++",
+    "libswift",
+    "libuv",
+  ]
 
   private static let ours = [
     "$sS", "$ss", "$s10Foundation", "$s20FoundationEssentials", "$s8Dispatch", "$s10FeedStream", "$s8FeedHTTP",

@@ -8,7 +8,8 @@ extension StreamDiagnostics {
   ///
   /// While warnings are on (``writeWarnings(_:)``), a thread checks the running loops several times per limit, and
   /// reports a long turn while the turn lasts. Time that the loop spends waiting doesn't count, nor does time during
-  /// which the thread is ready but the system runs others.
+  /// which the thread is ready but the system runs others. In debug builds, a turn isn't reported if the stack contains
+  /// none of the program's functions.
   ///
   /// To capture the stack, which works only on Linux, the checking thread sends `SIGURG` to the loop's thread. A call
   /// such as `usleep` may then return early with `EINTR`. If the program handles `SIGURG` itself, reports don't include
@@ -168,6 +169,10 @@ final class TurnMonitor: Sendable {
         for index in entries.indices where entries[index].state === long.state { entries[index].reported = 0 }
       }
     }
+    #if DEBUG
+      // In release builds, a program's closure may be inlined into this package's code.
+      guard !calls.isOwn else { return }
+    #endif
     Warnings.warn(
       .longTurn, at: "EventLoop of \(long.turn.runner)", culprit: calls.culprit, stack: calls.lines,
       """
