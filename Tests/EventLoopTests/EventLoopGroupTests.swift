@@ -153,14 +153,19 @@ import Testing
     #expect(values == Array(0...300) && subscription == nil)
   }
 
-  @Test func `parallelMap runs async closures on the group's loops`() {
-    let outcome = Outcome(
-      (0..<100).publisher.parallelMap(on: group, width: 4) { value in
-        await Task.yield()
-        return EventLoop.current == nil ? -1 : value
-      })
-    loop.run()
-    #expect(outcome.values == Array(0..<100))
+  @Test func `parallelMap runs async closures on the group's loops`() async {
+    let values = await onThread { [group] in
+      withLoop { loop in
+        let outcome = Outcome(
+          (0..<100).publisher.parallelMap(on: group, width: 4) { value in
+            await Task.yield()
+            return EventLoop.current == nil ? -1 : value
+          })
+        loop.run()
+        return outcome.values
+      }
+    }
+    #expect(values == Array(0..<100))
   }
 
   // MARK: parallel

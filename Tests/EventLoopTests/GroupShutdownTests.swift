@@ -187,16 +187,20 @@ import Testing
     deinit { log.withLock { $0.append(loop.isCurrent) } }
   }
 
-  @Test func `results that aren't Sendable are released where they are delivered`() throws {
-    let (loop, group) = (EventLoop(), try EventLoopGroup(count: 2))
-    let log = Locked<[Bool]>([])
-    let computed = (0..<2_000).publisher.parallelMap(on: group, limit: 4) { _ in Result(loop, log) }.sink { _ in }
-    loop.run()
-    let awaited = (0..<200).publisher.mapAsync(limit: 4) { _ in Result(loop, log) }.sink { _ in }
-    loop.run()
+  @Test func `results that aren't Sendable are released where they are delivered`() async throws {
+    let group = try EventLoopGroup(count: 2)
+    let releases = await onThread {
+      let (loop, log) = (EventLoop(), Locked<[Bool]>([]))
+      let computed = (0..<2_000).publisher.parallelMap(on: group, limit: 4) { _ in Result(loop, log) }.sink { _ in }
+      loop.run()
+      let awaited = (0..<200).publisher.mapAsync(limit: 4) { _ in Result(loop, log) }.sink { _ in }
+      loop.run()
+      for subscription in [computed, awaited] { subscription.cancel() }
+      loop.close()
+      return log.withLock { $0 }
+    }
     group.shutdown()
-    #expect(log.withLock { $0 } == Array(repeating: true, count: 2_200))
-    for subscription in [computed, awaited] { subscription.cancel() }
+    #expect(releases == Array(repeating: true, count: 2_200))
   }
 
   private enum Kept {

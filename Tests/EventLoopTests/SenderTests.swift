@@ -307,23 +307,32 @@ import Testing
     #expect(text.contains("sender(on: loop)"))
   }
 
-  @Test func `a stream of a task doesn't live on a loop that another task of the thread has made`() throws {
-    let (loop, group, tasks) = (EventLoop(), try EventLoopGroup(count: 1), ManualTasks())
-    let outcome = Locked<[Int]?>(nil)
-    let kept = Locked<AnyCancellable?>(nil)
-    tasks.start {
-      let sink = [1, 2, 3].publisher.parallel(on: group) { $0 }.collect().sink { values in
-        outcome.withLock { $0 = values }
+  @Test func `a stream of a task doesn't live on a loop that another task of the thread has made`() async throws {
+    let (group, tasks) = (try EventLoopGroup(count: 1), ManualTasks())
+    let values = await onThread {
+      var values: [Int]?
+      // Both tasks run on this thread. Nobody runs the loop.
+      let kept = Locked<EventLoop?>(nil)
+      tasks.start { kept.withLock { $0 = EventLoop() } }
+      tasks.run()
+      let (outcome, sink) = (Locked<[Int]?>(nil), Locked<AnyCancellable?>(nil))
+      tasks.start {
+        let subscription = [1, 2, 3].publisher.parallel(on: group) { $0 }.collect().sink { values in
+          outcome.withLock { $0 = values }
+        }
+        sink.withLock { $0 = subscription }
       }
-      kept.withLock { $0 = sink }
+      tasks.run()
+      for _ in 0..<3_000 where values == nil {
+        usleep(10_000)
+        values = outcome.withLock { $0 }
+      }
+      sink.withLock { $0 = nil }
+      kept.withLock { $0.take() }?.close()
+      return values
     }
-    tasks.run()
-    // Nobody runs the loop.
-    for _ in 0..<3_000 where outcome.withLock({ $0 == nil }) { usleep(10_000) }
-    #expect(outcome.withLock { $0 } == [1, 2, 3])
-    kept.withLock { $0 = nil }
+    #expect(values == [1, 2, 3])
     group.shutdown()
-    loop.close()
   }
 }
 

@@ -1,5 +1,6 @@
 import CLibrary
 import FeedStream
+import Foundation
 import Testing
 
 /// Runs `body` with a new loop and closes it; checks that the same descriptors are open before and afterwards.
@@ -13,6 +14,14 @@ func withLoop<R>(_ body: (EventLoop) throws -> R) rethrows -> R {
 final class Log<Element> {
   var entries: [Element] = []
   func note(_ entry: Element) { entries.append(entry) }
+}
+
+/// Runs `body` on its own thread, because it waits for tasks, which have only as many threads as there are processors:
+/// two tests that wait on these threads would wait for each other.
+func onThread<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
+  await withCheckedContinuation { continuation in
+    Foundation.Thread.detachNewThread { continuation.resume(returning: body()) }
+  }
 }
 
 /// Two connected sockets, closed when released.

@@ -22,14 +22,6 @@ import Testing
     }
   }
 
-  /// Runs `body` on its own thread, because it waits for tasks, which have only as many threads as there are
-  /// processors.
-  private func onThread<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
-    await withCheckedContinuation { continuation in
-      Foundation.Thread.detachNewThread { continuation.resume(returning: body()) }
-    }
-  }
-
   /// A loop for which other code keeps only the entrance.
   // @unchecked: used on one thread.
   private final class ReferredLoop: StreamDomain, @unchecked Sendable {
