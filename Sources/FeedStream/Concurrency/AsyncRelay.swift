@@ -37,7 +37,7 @@
     /// The lane in which the stream delivers, if it delivers on a queue.
     var lane: SerialLane?
     /// The task that iterates a stream without a home, and that task's actor.
-    var task: Int?
+    var task: UInt64?
     weak var actor: (any Actor)?
 
     mutating func enqueue(_ waiter: Waiter) {

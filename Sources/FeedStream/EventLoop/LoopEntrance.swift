@@ -60,8 +60,7 @@ final class LoopEntrance: @unchecked Sendable {
   /// True if streams that the calling code makes while no loop runs live on this loop.
   ///
   /// A thread of Swift's pool runs unrelated tasks. A loop that one of them made on that thread isn't the others' loop.
-  /// (A task is known by its address, which a later task may get.) Code on the main thread and the main queue belongs
-  /// together.
+  /// Code on the main thread and the main queue belongs together.
   var isOfCallingCode: Bool {
     isHere && (host != nil || maker == SubjectConfinement.currentTask || MainQueueCode.isRunning)
   }

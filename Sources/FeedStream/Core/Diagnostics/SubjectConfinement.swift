@@ -182,8 +182,11 @@ public import CThread
 
   static var isInTask: Bool { withUnsafeCurrentTask { $0 != nil } }
 
-  /// Identifies the calling task while it runs; `nil` outside tasks.
-  static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
+  /// The number of the calling task, which no other task of the process gets; `nil` outside tasks. (Another task may get
+  /// an ended task's address, from which Swift computes `hashValue`.)
+  static var currentTask: UInt64? {
+    withUnsafeCurrentTask { $0.map { swiftTaskNumber(unsafeBitCast($0, to: UnsafeRawPointer.self)) } }
+  }
 
   @usableFromInline static let adviceOnSchedulers = """
     A stream can change threads only with a DispatchQueue, an OperationQueue, RunLoop.main, or a scheduler that declares \
@@ -253,3 +256,6 @@ private func asyncFunction(
 
 @_silgen_name("dispatch_get_specific")
 private func specific(_ key: UnsafeRawPointer) -> UnsafeMutableRawPointer?
+
+// Exported by Swift's concurrency library for debuggers.
+@_silgen_name("swift_task_getJobTaskId") private func swiftTaskNumber(_ task: UnsafeRawPointer) -> UInt64

@@ -10,7 +10,7 @@ public import Synchronization
     let tally: Tally?
     /// The task that made a stream without a loop. The task may continue on another thread, where no other code uses
     /// the stream.
-    let task: Int?
+    let task: UInt64?
   }
 
   /// The number of turns that the loop has begun; without a loop, the number of pieces of work that the thread has
@@ -48,7 +48,7 @@ public import Synchronization
 
   func turnBegins() { turn.store(turn.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
 
-  private var task: Int? { domain == nil && !isOfMain ? SubjectConfinement.currentTask : nil }
+  private var task: UInt64? { domain == nil && !isOfMain ? SubjectConfinement.currentTask : nil }
 
   /// Safe to use from any thread.
   func add(_ end: any LiveSubscriber, _ place: SourcePlace?, _ tally: Tally?) {
