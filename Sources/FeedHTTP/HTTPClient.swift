@@ -5,7 +5,7 @@ import Foundation
 ///
 /// A client belongs to one loop, as streams do, and so isn't `Sendable`.
 public protocol HTTPClient {
-  /// The scheduler of the client's streams, if known: it times pauses, such as those of ``events(at:_:on:)``.
+  /// The scheduler of the client's streams, if known: it times pauses, such as those of `events(at:_:on:)`.
   var scheduler: (any LoopScheduler)? { get }
 
   /// Sends a request, and delivers the complete response.

@@ -37,7 +37,7 @@ public struct HTTPRequest: Sendable, Hashable {
   /// 1 MiB and those of unknown length.
   public var expectsContinue: Bool?
   /// True when sending the request twice has the same effect as sending it once, whatever its method; false if it does
-  /// not. `nil`, the default, to derive this from the method (``HTTPMethod/isIdempotent``). A request that cannot be
+  /// not. `nil`, the default, to derive this from the method (`HTTPMethod.isIdempotent`). A request that cannot be
   /// repeated is sent at most once.
   public var isRepeatable: Bool?
   /// The proxy setting. `nil`, the default, to use the client's setting.

@@ -8,7 +8,7 @@ extension RedisFleet: FeedLibrary {
   /// The saved feeds, in the order of `addresses`; `nil` for those that aren't in the fleet, or whose key another program
   /// has overwritten.
   ///
-  /// **Demand:** requested on subscription. **Failure:** ``FleetError``. **Cancellation:** a later reply is dropped.
+  /// **Demand:** requested on subscription. **Failure:** `FleetError`. **Cancellation:** a later reply is dropped.
   public func feeds(_ addresses: [URL], withImages: Bool) -> AnyPublisher<[FleetFeed?], FleetError> {
     saved(addresses, withImages: withImages, skipsDamaged: true).map { $0.map(\.feed) }.eraseToAnyPublisher()
   }
@@ -63,7 +63,7 @@ extension RedisFleet: FeedLibrary {
   ///
   /// A feed that is added during the listing may be left out; a feed that exists throughout is not.
   ///
-  /// **Demand:** reads a page when there is demand. **Failure:** ``FleetError``. **Cancellation:** ends the listing.
+  /// **Demand:** reads a page when there is demand. **Failure:** `FleetError`. **Cancellation:** ends the listing.
   public func addresses() -> AnyPublisher<[URL], FleetError> {
     Deferred { [self] in
       // A server may return a host twice.

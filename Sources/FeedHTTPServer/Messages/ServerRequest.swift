@@ -71,7 +71,7 @@ public struct ServerRequest {
   /// Responds with the first value of `publisher`, which is cancelled if the connection breaks first. A client that
   /// closes only its sending side may still be waiting, so the publisher continues in that case.
   ///
-  /// A failure that is an ``HTTPStatus`` or ``ProblemDetails`` becomes the response. Any other failure, or a completion
+  /// A failure that is an `HTTPStatus` or ``ProblemDetails`` becomes the response. Any other failure, or a completion
   /// without a value, becomes status 500 and is reported (``HTTPServer/onError``).
   public func respond<P: Publisher>(_ publisher: P) where P.Output == ServerResponse {
     exchange.respond(publisher.eraseFailureType().eraseToAnyPublisher())

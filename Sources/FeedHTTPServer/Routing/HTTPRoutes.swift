@@ -69,7 +69,7 @@ public struct HTTPRoutes {
   /// The middleware around all routes, outermost first.
   private(set) var outermost: [HTTPMiddleware] = []
 
-  /// Maps a handler's error to the error to respond with. An ``HTTPStatus`` or a ``ProblemDetails`` becomes the
+  /// Maps a handler's error to the error to respond with. An `HTTPStatus` or a ``ProblemDetails`` becomes the
   /// response. A body that is too large, malformed or too slow gets 413, 400 or 408. Any other error becomes status 500
   /// and is reported (``HTTPServer/onError``). By default, returns errors unchanged.
   ///
@@ -122,7 +122,7 @@ public struct HTTPRoutes {
     add(method, path, handler)
   }
 
-  /// Responds to requests with the result of `handler`. If `handler` throws an ``HTTPStatus`` or a ``ProblemDetails``,
+  /// Responds to requests with the result of `handler`. If `handler` throws an `HTTPStatus` or a ``ProblemDetails``,
   /// that becomes the response; any other error becomes status 500 and is reported to ``HTTPServer/onError``.
   public mutating func on(
     _ method: HTTPMethod, _ path: String, _ handler: @escaping (ServerRequest) throws -> ServerResponse

@@ -161,7 +161,7 @@ public final class HTTPServer {
 
   /// Called for each request whose handler or body failed: the client got status 500, or a truncated response.
   ///
-  /// An ``HTTPStatus`` or ``ProblemDetails`` that is thrown is a response, not a failure. If this isn't set, errors go
+  /// An `HTTPStatus` or ``ProblemDetails`` that is thrown is a response, not a failure. If this isn't set, errors go
   /// to `StreamDiagnostics.onCaughtError`.
   public var onError: ((FailedRequest) -> Void)?
 

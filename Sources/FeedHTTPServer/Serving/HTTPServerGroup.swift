@@ -11,7 +11,7 @@ public import FeedStream
 ///
 /// Each loop listens on the port (`SO_REUSEPORT`), and the system distributes new connections among them. A
 /// connection and its handlers stay on one loop, so the handlers need no locks. State that handlers on several loops
-/// share must be `Sendable`, such as an actor, a ``FeedStream/SharedValue``, the senders of subjects, or an
+/// share must be `Sendable`, such as an actor, a `SharedValue`, the senders of subjects, or an
 /// ``EventLog/Channel``.
 ///
 /// If another program's server uses the port, creating the group fails, as it does for a single server. The group

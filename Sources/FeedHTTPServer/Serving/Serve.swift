@@ -5,7 +5,7 @@ extension HTTPServer {
   ///
   ///     let serving = server.serve { .text("You asked for \($0.path)\n") }
   ///
-  /// An ``HTTPStatus`` or ``ProblemDetails`` that `handler` throws becomes the response; any other error becomes status
+  /// An `HTTPStatus` or ``ProblemDetails`` that `handler` throws becomes the response; any other error becomes status
   /// 500 and is reported to ``onError``.
   ///
   /// - Parameters:

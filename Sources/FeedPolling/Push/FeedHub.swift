@@ -98,7 +98,7 @@ public final class FeedHub {
   ///   - url: the public URL of the hub.
   ///   - client: sends the requests to subscribers.
   ///   - store: the cache file.
-  ///   - cache: its worker runs the calls to the store, so that ``FeedCache/whenIdle(_:)`` waits for them.
+  ///   - cache: its worker runs the calls to the store, so that `FeedCache.whenIdle(_:)` waits for them.
   ///   - now: the wall clock.
   ///   - isTopic: returns true for the URL of a feed whose changes are announced.
   ///   - content: returns the content of the feed at such a URL.

@@ -83,8 +83,8 @@ extension VirtualLoop: ElsewhereScheduler {
 }
 
 extension EventLoopGroup {
-  /// Makes a group of virtual loops, for ``FeedStream/Publisher/parallelMap(on:width:limit:ordering:_:)`` and
-  /// ``FeedStream/Publisher/parallel(on:width:limit:_:)`` in virtual time. The ``loops`` array of such a group is
+  /// Makes a group of virtual loops, for `parallelMap(on:width:limit:ordering:_:)` and
+  /// `parallel(on:width:limit:_:)` in virtual time. The `loops` array of such a group is
   /// empty.
   ///
   /// - Parameters:

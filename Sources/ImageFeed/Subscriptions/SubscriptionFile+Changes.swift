@@ -13,7 +13,7 @@ extension SubscriptionFile {
   /// - Parameters:
   ///   - known: the list that the caller has read; the list is delivered first only if the file differs.
   ///   - requests: triggers an immediate read, such as after a signal.
-  ///   - scheduler: an ``EventLoop``, or virtual time in a test.
+  ///   - scheduler: an `EventLoop`, or virtual time in a test.
   public func changes(
     since known: OPML?, lookingAfter requests: some Publisher<Void, Never>, on scheduler: some LoopScheduler
   ) -> AnyPublisher<Result<OPML?, SubscriptionFileError>, Never> {

@@ -15,13 +15,13 @@ public import ImageFeed
 /// A host without a script is not found. The seed and the earlier requests determine the random numbers of a script.
 /// Use the network only on its scheduler's thread, like a stream.
 ///
-/// Like ``CurlHTTPClient``, the network follows redirects, refuses requests that HTTP doesn't allow, and counts the
+/// Like `CurlHTTPClient`, the network follows redirects, refuses requests that HTTP doesn't allow, and counts the
 /// body and all redirects towards a request's timeout. Each redirect that is followed is a separate request in the
 /// ``log``. The network does not limit connections, use proxies, decompress bodies, or protect private networks
-/// (``HTTPRequest/origin``).
+/// (`HTTPRequest.origin`).
 ///
 /// An origin responds when it has the whole body: the network doesn't wait for consent
-/// (``HTTPRequest/expectsContinue``), and delivers a response with status 417. A redirect with status 307 or 308
+/// (`HTTPRequest.expectsContinue`), and delivers a response with status 417. A redirect with status 307 or 308
 /// therefore always finds that the request's body has been read, and a stream that can be read only once fails the
 /// request.
 public final class VirtualNetwork {
