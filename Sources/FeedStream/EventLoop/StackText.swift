@@ -46,8 +46,7 @@ struct StackText {
 
   private static let systemLibraries = [
     "ld-linux", "libc.so", "libdispatch", "libFoundation", "lib_Foundation", "libgcc", "libm.so", "libstdc++",
-    "libswift",
-    "libuv",
+    "libswift", "libuv",
   ]
 
   private static let ours = [

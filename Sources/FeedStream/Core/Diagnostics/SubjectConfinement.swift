@@ -118,8 +118,7 @@ public import CThread
     thread = currentThread()
     guard !isGated else { return }
     let isInTask = Self.isInTask
-    // In a task, ignore a loop that the thread owns: it has nothing to do with the task.
-    let domain = CurrentDomain.get() ?? (isInTask ? nil : CurrentDomain.resting())
+    let domain = Self.domainHere
     let place = domain.map { ObjectIdentifier($0.reference) }
     if place == nil, home == nil, maker != 0, maker != CurrentDomain.threadNumber, CurrentDomain.hasLoop(maker) {
       ThreadTrap.stop(
@@ -181,6 +180,9 @@ public import CThread
   }
 
   static var isInTask: Bool { withUnsafeCurrentTask { $0 != nil } }
+
+  /// The home of the calling code. In a task, a loop that doesn't run now is ignored, because a task may change threads.
+  static var domainHere: (any StreamDomain)? { CurrentDomain.get() ?? (isInTask ? nil : CurrentDomain.resting()) }
 
   /// The number of the calling task, which no other task of the process gets; `nil` outside tasks. (Another task may get
   /// an ended task's address, from which Swift computes `hashValue`.)

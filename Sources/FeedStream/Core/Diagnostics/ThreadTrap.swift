@@ -25,7 +25,7 @@
   static var here: Self {
     if let lane = UsePlace.lane {
       if lane.isOnQueue { return lane.mayBeOnMainQueue ? .streamOnScheduler : .streamOnQueue }
-    } else if let domain = CurrentDomain.get() ?? (SubjectConfinement.isInTask ? nil : CurrentDomain.resting()) {
+    } else if let domain = SubjectConfinement.domainHere {
       return domain.isVirtual ? .virtualTime : .loop
     }
     if MainQueueCode.isRunning { return .mainThread }
@@ -40,7 +40,7 @@
   static var hereByName: String {
     switch here {
     case .streamOnQueue, .streamOnScheduler: "on \(UsePlace.lane?.label ?? "a queue")"
-    case .loop: "on the loop of \((CurrentDomain.get() ?? CurrentDomain.resting())?.label ?? "a thread")"
+    case .loop: "on the loop of \(SubjectConfinement.domainHere?.label ?? "a thread")"
     case .queue: "on the queue \(MainQueueCode.queueLabel)"
     case let place: place.rawValue
     }
