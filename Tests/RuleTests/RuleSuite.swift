@@ -76,6 +76,7 @@ import Testing
     "Concurrency/SenderTarget": "built into senders: SenderTests",
     "Concurrency/StreamSender": "sends to subjects, which have rows: SenderTests",
     "Concurrency/SharedValue": "a value, not a stream: ServerGroupTests",
+    "Concurrency/MapAsyncStage": "part of mapAsync, which has a row",
     "Concurrency/StreamHome": "says where a stream lives; ValuesTests",
     "Subjects/ObservableObject": "a protocol; PublishedTests",
     "Subjects/Published": "a CurrentValueSubject behind a property wrapper; PublishedTests",
