@@ -39,6 +39,8 @@ let package = Package(
       dependencies: [
         "Harness", "CIO", subject, .product(name: "FeedFormats", package: "FeedStream"),
         .product(name: "FeedHTTPServer", package: "FeedStream"), .product(name: "ImageFeed", package: "FeedStream"),
+        // Built with it: the program that sizes images.
+        .product(name: "image-decoder", package: "FeedStream"),
       ], swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(name: "CLoop", cSettings: [.unsafeFlags(["-O2"])], linkerSettings: [.linkedLibrary("uv")]),
     .executableTarget(

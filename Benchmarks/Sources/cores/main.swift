@@ -194,3 +194,4 @@ show("\n| work | one loop | \(group.count) loops and the stream's own | ratio |\
 try records(on: group, isShort, rounds: rounds)
 group.shutdown()
 try serving(isShort, rounds: rounds)
+try sizing(isShort, rounds: rounds)
