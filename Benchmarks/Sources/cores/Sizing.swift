@@ -18,23 +18,25 @@ func sizing(_ isShort: Bool, rounds: Int) throws {
         options.children = children
         let decoder = ImageDecoder(options: options, on: loop)
         guard decoder.isAvailable else { fatalError("image-decoder isn't built: run Scripts/bench cores") }
-        var sized = 0
         // The processes start with the first images, which aren't measured.
-        func size(_ count: Int) {
-          let subscription = (0..<count).publisher
-            .flatMap(maxPublishers: .max(2 * children)) { _ in
-              decoder.decode(image, fitting: DecodedImage.Size(width: 640, height: 480), as: .web)
-            }
-            .sink { if case .failure(let error) = $0 { fatalError("\(error)") } } receiveValue: { _ in sized += 1 }
-          loop.run()
-          subscription.cancel()
-        }
-        size(2 * children)
-        sized = 0
-        let time = Clock.wall.time { size(count) }.nanoseconds
-        guard sized == count else { fatalError("only \(sized) of \(count) images were sized") }
-        decoder.close()
+        let unmeasured = 2 * children
+        var (sized, start, time) = (0, 0.0, 0.0)
+        let subscription = (0..<unmeasured + count).publisher
+          .flatMap(maxPublishers: .max(2 * children)) { _ in
+            decoder.decode(image, fitting: DecodedImage.Size(width: 640, height: 480), as: .web)
+          }
+          .sink {
+            if case .failure(let error) = $0 { fatalError("\(error)") }
+            time = Clock.wall.now - start
+            // Otherwise, the loop would wait until the processes have been idle for ten seconds.
+            decoder.close()
+          } receiveValue: { _ in
+            sized += 1
+            if sized == unmeasured { start = Clock.wall.now }
+          }
         loop.run()
+        subscription.cancel()
+        guard sized == unmeasured + count else { fatalError("only \(sized - unmeasured) images were sized") }
         return time
       }
     })

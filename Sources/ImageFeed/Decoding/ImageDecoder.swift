@@ -14,6 +14,9 @@ import PlainText
 /// and may use 320 MiB of memory besides the 16 MiB that they share with their parent (seccomp and rlimits). They are not
 /// trusted: a reply that does not match its request terminates the process.
 ///
+/// While a process exists, `EventLoop.run()` doesn't return. After the last image, call ``close()``; otherwise, the
+/// loop runs until the processes have been idle for ``Options/idle``.
+///
 /// JPEG and PNG images, and the first frames of GIF, WebP and AVIF images, are decoded and turned upright. Use the
 /// decoder only on its scheduler's thread, like a stream.
 public final class ImageDecoder {
@@ -117,7 +120,7 @@ public final class ImageDecoder {
     decode(Chunk(data.bytes), fitting: size, as: form)
   }
 
-  /// Ends the processes. All images that are not ready, and all later ones, fail with ``ImageDecodingError/closed``.
+  /// Ends the processes, for which the loop would wait. All images that are not ready, and all later ones, fail with ``ImageDecodingError/closed``.
   public func close() {
     guard !isClosed else { return }
     isClosed = true
