@@ -6,6 +6,7 @@ public func pipelines() -> [Pipeline] {
   addPlain(to: &all)
   addMixed(to: &all)
   addSubjects(to: &all)
+  addScrabble(to: &all)
   return all.all
 }
 

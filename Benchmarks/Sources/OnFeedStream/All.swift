@@ -6,5 +6,6 @@ public func pipelines() -> [Pipeline] {
   addChains(to: &all)
   addCombining(to: &all)
   addOperators(to: &all)
+  addScrabble(to: &all)
   return all.all
 }

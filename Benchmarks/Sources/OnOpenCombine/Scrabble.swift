@@ -1,0 +1,1 @@
+../OnFeedStream/Scrabble.swift
