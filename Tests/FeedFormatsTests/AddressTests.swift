@@ -50,6 +50,23 @@ import Testing
     #expect(document.items[1].link == "https://a.com/x/2")
   }
 
+  @Test(arguments: [("", "https://example.org/d/c.png"), (" xml:base='/z/'", "https://example.org/z/d/c.png")])
+  func `xml:base of the div around XHTML is the base of the text`(outer: String, image: String) throws {
+    let div = "<div xmlns='http://www.w3.org/1999/xhtml'"
+    let item = try read(
+      atom(
+        """
+        <entry><link href="https://e.com/posts/1"/>
+        <content type="xhtml"\(outer)>\(div) xml:base="d/"><p><img src="c.png"/></p></div></content>
+        <summary type="xhtml">\(div)><img src="s.png"/></div></summary>
+        <link rel="enclosure" type="image/png" href="1.png"/></entry>
+        """)
+    ).items[0]
+    #expect(
+      item.found == ["enclosure https://example.org/1.png", "content \(image)", "summary https://e.com/posts/s.png"])
+    #expect(item.content?.value == "<p><img src=\"c.png\"/></p>")
+  }
+
   /// Splitting the base again for each reference would take minutes.
   @Test(.timeLimit(.minutes(1)), arguments: ["/", "a/"])
   func `many references against a long base are resolved quickly`(segment: String) throws {
