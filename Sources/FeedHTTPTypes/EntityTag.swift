@@ -10,8 +10,8 @@ package struct EntityTag: Sendable {
 
   package init(_ text: String) { self.init(text[...]) }
 
-  /// Weak comparison (section 8.8.3.2).
-  package func matches(_ other: EntityTag) -> Bool { opaque == other.opaque }
+  /// Weak comparison (section 8.8.3.2): byte by byte, because strings are equal if only their normal forms are.
+  package func matches(_ other: EntityTag) -> Bool { opaque.utf8.elementsEqual(other.opaque.utf8) }
 
   /// Strong comparison (section 8.8.3.2).
   package func isIdentical(to other: EntityTag) -> Bool { !isWeak && !other.isWeak && matches(other) }

@@ -123,9 +123,11 @@ extension HTTPHeaders {
         var place = 0
         while place < lines.count {
           let end = memchr(start + place, 0x0A, lines.count - place).map { UnsafeRawPointer($0) - start } ?? lines.count
-          let colon = place + name.count
-          if colon < end, lines[colon] == 0x3A, (lines[place] ^ first) & 0xDF == 0,
+          let nameEnd = place + name.count
+          // Some servers put whitespace between the name and the colon.
+          if nameEnd < end, lines[nameEnd] == 0x3A || lines[nameEnd] <= 0x20, (lines[place] ^ first) & 0xDF == 0,
             strncasecmp(start + place, name.baseAddress!, name.count) == 0,
+            let colon = lines[nameEnd..<end].firstIndex(where: { $0 != 0x20 && $0 != 0x09 }), lines[colon] == 0x3A,
             !body(UnsafeRawBufferPointer(rebasing: lines[(colon + 1)..<end]))
           {
             return

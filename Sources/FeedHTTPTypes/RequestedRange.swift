@@ -42,7 +42,9 @@ package enum RequestedRange: Equatable, Sendable {
   /// validators do not count.
   package static func isCurrent(_ condition: String?, tag: String?, modified: String?) -> Bool {
     guard let condition else { return true }
-    if condition.hasPrefix("\"") { return condition == tag }
+    if condition.hasPrefix("\"") {
+      return tag.map { EntityTag(condition).isIdentical(to: EntityTag($0)) } ?? false
+    }
     guard let date = HTTPDate.seconds(condition) else { return false }
     return date == modified.flatMap { HTTPDate.seconds($0) }
   }

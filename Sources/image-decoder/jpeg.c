@@ -14,6 +14,10 @@ struct failure {
   struct jpeg_error_mgr manager;
   jmp_buf back;
   image_status status;
+  /// True while a scan is read whose missing bits cause another warning, so that only the end marker may be missing.
+  bool may_lack_end;
+  /// True if the data has ended.
+  bool ended;
   char message[JMSG_LENGTH_MAX];
 };
 
@@ -25,11 +29,17 @@ static void leave(j_common_ptr info) {
 }
 
 /// Ends decoding if the data ends within the image. After other damage, the library continues and counts it.
+///
+/// The library reads ahead. At the end of the data, it inserts an end marker, and warns again if it needs more bits.
 static void warn(j_common_ptr info, int level) {
   if (level >= 0) return;
   info->err->num_warnings++;
-  if (info->err->msg_code != JWRN_JPEG_EOF) return;
   struct failure *failure = (struct failure *)info->err;
+  if (!failure->ended) {
+    if (info->err->msg_code != JWRN_JPEG_EOF) return;
+    failure->ended = true;
+    if (failure->may_lack_end) return;
+  }
   failure->status = IMAGE_CUT_OFF;
   longjmp(failure->back, 1);
 }
@@ -106,6 +116,8 @@ static image_status decode(
   if (room->scaler == NULL || room->row_memory == NULL || (inked && room->inks == NULL)) return IMAGE_NO_MEMORY;
   // libjpeg-turbo writes around the cache if a row is aligned to 32 bytes; the scaler would then wait for each row.
   uint8_t *row_place = room->row_memory + 16;
+  // Of several scans, one may be missing, and arithmetic coding doesn't warn about missing bits.
+  ((struct failure *)info->err)->may_lack_end = !jpeg_has_multiple_scans(info) && !info->arith_code;
   while (info->output_scanline < info->output_height) {
     uint8_t *place = image_scaler_place(room->scaler);
     if (place == NULL) place = row_place;

@@ -96,6 +96,10 @@ import Testing
       name: "PNG's magic number alone", make: { Array(MadeImage.png(width: 9, height: 9).prefix(8)) }, expected: cutOff),
     Row(name: "half a JPEG", make: { Array(MadeImage.jpeg.prefix(270)) }, expected: cutOff),
     Row(
+      name: "a JPEG without its end marker", make: { Array(MadeImage.jpeg.dropLast(2)) }, expected: shown(16, 8)),
+    Row(name: "a JPEG with half its end marker", make: { Array(MadeImage.jpeg.dropLast()) }, expected: shown(16, 8)),
+    Row(name: "a JPEG without its last pixels", make: { Array(MadeImage.jpeg.dropLast(3)) }, expected: cutOff),
+    Row(
       name: "half a PNG", make: { Array(MadeImage.png(width: 99, height: 99).prefix(9_000)) }, expected: cutOff),
     Row(name: "half a GIF", make: { Array(MadeImage.gif().dropLast(6)) }, expected: cutOff),
     Row(name: "half a WebP", make: { Array(MadeImage.animatedWebP.prefix(60)) }, expected: cutOff),

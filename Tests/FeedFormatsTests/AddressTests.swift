@@ -16,6 +16,13 @@ import Testing
     ("g:h", nil), ("mailto:a@b.c", nil), ("javascript:alert(1)", nil), ("data:image/png;base64,x", nil),
     ("http:g", nil),
     ("http://", nil), ("", nil), ("ftp://e.com/", nil), ("///g", nil),
+    // Empty segments, dots that aren't a segment, and the root's parent.
+    ("g//h", "http://a/b/c/g//h"), ("g//../h", "http://a/b/c/g/h"), ("/g/.../.h/..i", "http://a/g/.../.h/..i"),
+    ("g/..", "http://a/b/c/"), ("/..", "http://a/"), ("/.", "http://a/"), ("../../../../.", "http://a/"),
+    ("/g.h/../i", "http://a/i"),
+    // Backslashes, as in browsers.
+    (#"\g\h.jpg"#, "http://a/g/h.jpg"), (#"..\g"#, "http://a/b/g"), (#"\\g\h"#, "http://g/h"),
+    (#"http:\\g\h"#, "http://g/h"), (#"g?h\i#j\k"#, #"http://a/b/c/g?h\i#j\k"#), (#"C:\g.jpg"#, nil),
   ]
 
   @Test(arguments: references) func `relative URLs are resolved as in RFC 3986, and only http and https URLs are kept`(
@@ -41,6 +48,33 @@ import Testing
         "enclosure https://a.com/x/y/1.png", "content https://a.com/z/c.png", "summary https://a.com/x/y/s.png",
       ])
     #expect(document.items[1].link == "https://a.com/x/2")
+  }
+
+  @Test(arguments: [("", "https://example.org/d/c.png"), (" xml:base='/z/'", "https://example.org/z/d/c.png")])
+  func `xml:base of the div around XHTML is the base of the text`(outer: String, image: String) throws {
+    let div = "<div xmlns='http://www.w3.org/1999/xhtml'"
+    let item = try read(
+      atom(
+        """
+        <entry><link href="https://e.com/posts/1"/>
+        <content type="xhtml"\(outer)>\(div) xml:base="d/"><p><img src="c.png"/></p></div></content>
+        <summary type="xhtml">\(div)><img src="s.png"/></div></summary>
+        <link rel="enclosure" type="image/png" href="1.png"/></entry>
+        """)
+    ).items[0]
+    #expect(
+      item.found == ["enclosure https://example.org/1.png", "content \(image)", "summary https://e.com/posts/s.png"])
+    #expect(item.content?.value == "<p><img src=\"c.png\"/></p>")
+  }
+
+  /// Splitting the base again for each reference would take minutes.
+  @Test(.timeLimit(.minutes(1)), arguments: ["/", "a/"])
+  func `many references against a long base are resolved quickly`(segment: String) throws {
+    let base = "http://e.com/" + String(repeating: segment, count: 2_000 / segment.utf8.count)
+    let html = String(repeating: "&lt;img src=a&gt;", count: 50_000)
+    let text = rss("<item xml:base='\(base)'><description>\(html)</description></item>")
+    let images = try FeedParser.document(of: Array(text.utf8)).items[0].images
+    #expect(images.map(\.address) == [base + "a"])
   }
 
   @Test func `images in texts are relative to the item's page, other images to the document`() throws {

@@ -24,6 +24,11 @@ import Testing
     ("<link rel=alternate type=application/rss+xml href='javascript:x'>", []),
     ("<!-- <link rel=alternate type=application/rss+xml href=c> -->", []),
     ("<script>'<link rel=alternate type=application/rss+xml href=c>'</script>", []),
+    ("<SCRIPT SRC=x></SCRIPT><Style>a</STYLE ><link rel=feed href=/1>", ["https://example.com/1"]),
+    ("<script-x><styled-x><link rel=feed href=/1>", ["https://example.com/1"]),
+    ("<script src=x /><link rel=feed href=/1>", ["https://example.com/1"]),
+    ("<script>'</scripts><link rel=feed href=/1>'</script>", []),
+    ("<textarea><link rel=feed href=/1></textarea>", []), ("<style><link rel=feed href=/1>", []),
     ("<linkage rel=alternate type=application/rss+xml href=c>", []), ("<link", []), ("", []),
   ])
   func `a link to a feed has a feed's media type and an http or https URL`(html: String, addresses: [String]) {

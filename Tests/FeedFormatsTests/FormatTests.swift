@@ -150,6 +150,22 @@ import Testing
     #expect(try read(old.replacing("PGI+", with: "PGI+\r\n")).items[0].content == FeedText("<b>b</b>", isMarkup: true))
   }
 
+  @Test func `a link to a web page comes before one to another form of the item or the feed`() throws {
+    func links(_ links: String) throws -> [String?] {
+      let document = try read(atom("<entry>\(links)</entry>", feed: links))
+      return [document.link, document.items[0].link]
+    }
+    let json = "<link rel='alternate' type='application/json' href='/1.json'/>"
+    let page = "<link rel='alternate' type='Text/HTML; charset=utf-8' href='/1'/>"
+    let (toJSON, toPage) = ("https://example.org/1.json", "https://example.org/1")
+    #expect(try links(json + page) == [toPage, toPage])
+    #expect(try links(page + json) == [toPage, toPage])
+    #expect(try links(json + "<link href='/1'/>") == [toPage, toPage])
+    let others = "<link rel='alternate' type='text/plain' href='/1.txt'/>"
+    #expect(try links(json + others) == [toJSON, toJSON])
+    #expect(try links("<link rel='related' href='/2'/>" + json) == [toJSON, toJSON])
+  }
+
   @Test(arguments: ["", "\n", "\r\n", "&#13;", " \r "])
   func `a blank element doesn't hide another element with the same meaning`(blank: String) throws {
     let item = try read(

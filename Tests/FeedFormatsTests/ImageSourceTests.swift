@@ -117,6 +117,11 @@ import Testing
       "https://cdn.e.com/a.jpg"
     ),
     ("<img alt='a > b' src=a.jpg>", "https://example.org/a.jpg"),
+    // Text that looks like an image.
+    ("<script>s = \"<img src='\" + u + \"'>\";</script><img src=a.jpg>", "https://example.org/a.jpg"),
+    ("<STYLE><img src=b.jpg></Style ><textarea><img src=c.jpg></textarea><img src=a.jpg>", "https://example.org/a.jpg"),
+    ("<script src=s.js /><img src=a.jpg>", "https://example.org/a.jpg"),
+    ("<script><style><img src=a.jpg>", "https://example.org/a.jpg"),
     // A descriptor with width and height, a list separated only by spaces, and a descriptor that isn't a size.
     ("<img srcset='b.jpg 900w 600h, c.jpg 100w 50h' src=a.jpg>", "https://example.org/b.jpg"),
     ("<img srcset='a,b.jpg 1x,c.jpg 2x' src=a.jpg>", "https://example.org/c.jpg"),

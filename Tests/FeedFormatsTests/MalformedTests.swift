@@ -258,6 +258,13 @@ import Testing
     #expect(document.repairs == ["a < that doesn't begin a tag was kept as text"])
   }
 
+  @Test func `a bare less-than sign before hundreds of words is kept`() throws {
+    let words = "if x <y" + String(repeating: " word", count: 300)
+    let document = try expectBoth(feed(item(1, extra: "<description>\(words)</description>") + item(2)))
+    #expect(document.items[0].summary?.value == words)
+    #expect(document.repairs == ["a < that doesn't begin a tag was kept as text"])
+  }
+
   @Test func `zero bytes are dropped`() throws {
     var bytes = Array(feed(both).utf8)
     for place in [40, 90, 150] { bytes.insert(0, at: place) }

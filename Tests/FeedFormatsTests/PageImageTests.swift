@@ -9,6 +9,7 @@ import Testing
 
   @Test(arguments: [
     ("<meta property=og:image content=/1.jpg>", "https://example.com/1.jpg"),
+    ("<SCRIPT>x</SCRIPT><meta property=og:image content=/1.jpg>", "https://example.com/1.jpg"),
     ("<META CONTENT='x.jpg?a&amp;b' NAME='OG:Image'/>", "https://example.com/a/x.jpg?a&b"),
     ("<base href='http://cdn/x/'><meta property=og:image content=y.png>", "http://cdn/x/y.png"),
     ("<meta property=og:image content=y.png><base href='http://cdn/x/'>", "http://cdn/x/y.png"),
@@ -36,6 +37,13 @@ import Testing
       "https://example.com/a/first.jpg"
     ),
     ("<main><img srcset='s.jpg 400w, w.jpg 1200w' src=s.jpg></main>", "https://example.com/a/w.jpg"),
+    (
+      "<script>'<img src=s.jpg width=900 height=900>'</script><img src=p.jpg width=640>", "https://example.com/a/p.jpg"
+    ),
+    (
+      "<script>'<article>'</script><img src=top.jpg width=999 height=999><article><img src=first.jpg></article>",
+      "https://example.com/a/first.jpg"
+    ),
     ("<main><img data-src=late.jpg src='data:image/gif;base64,R0'></main>", "https://example.com/a/late.jpg"),
   ])
   func `without image metadata, a page's largest image is used, else the first in its article`(
@@ -64,7 +72,10 @@ import Testing
   }
 
   /// A scanner that searches for an end repeatedly would take quadratic time for each of these.
-  @Test(arguments: ["<", "<!--", "<meta ", "<script>", "<img ", "<meta property=og:image content='", "<a<b"])
+  @Test(arguments: [
+    "<", "<!--", "<meta ", "<script>", "<script></x>", "<script ", "<style/>", "<img ",
+    "<meta property=og:image content='", "<a<b",
+  ])
   func `a page that repeats one part endlessly is read in linear time`(part: String) {
     let page = String(repeating: part, count: 2 * PageImage.mostBytes / part.utf8.count)
     #expect(image(page)?.hasPrefix("https://example.com/a/") ?? true)

@@ -39,6 +39,13 @@ import Testing
     #expect(try FeedParser.document(of: Array(item.utf8)).items.count == 1)
   }
 
+  @Test func `an item's text is short, even if its characters have thousands of marks`() throws {
+    let text = "a" + String(repeating: "\u{301}", count: 5_000)
+    let item = try read(rss("<item><description>\(text)</description></item>")).items[0]
+    #expect(item.plainText?.unicodeScalars.count == FeedItem.longestText)
+    #expect(item.plainDescription?.unicodeScalars.count == FeedItem.longestCaption)
+  }
+
   @Test func `no combination of markup fragments leaves a tag in plain text`() {
     let pieces = [
       "<", ">", "&lt;", "&gt;", "&amp;", "amp;", "lt;", "b", "/", "!", "--", "script", " ", "\"", "&#60;", "\u{1B}",

@@ -1,7 +1,7 @@
 extension FeedItem {
-  /// The maximum number of characters of ``plainText``: 1,000.
+  /// The maximum number of characters (Unicode scalars) of ``plainText``: 1,000.
   public static let longestText = 1_000
-  /// The maximum number of characters that are taken from text that replaces a title: 100.
+  /// The maximum number of characters (Unicode scalars) that are taken from text that replaces a title: 100.
   public static let longestCaption = 100
 
   /// The title without markup; `nil` when it has no visible character.
@@ -65,7 +65,7 @@ extension FeedText {
       start.removeLast(start.count - start.withBytes { $0.countOfWholeCharacters })
       let text =
         isMarkup ? plainText(ofHTML: start, isCutOff: true) : plainLine(String(decoding: start, as: UTF8.self))
-      if !text.dropFirst(FeedItem.longestText).isEmpty, text.hasVisibleCharacter { return text }
+      if !text.unicodeScalars.dropFirst(FeedItem.longestText).isEmpty, text.hasVisibleCharacter { return text }
       // Long tags, styles and scripts leave little text: read on.
       count *= 4
     }
@@ -86,13 +86,15 @@ extension String {
     return self
   }
 
-  /// The text, or its beginning with an ellipsis, with at most `count` characters; it is cut between words if possible.
+  /// The text, or its beginning with an ellipsis, with at most `count` scalars, because a `Character` may have
+  /// any number of marks; it is cut between words if possible.
   fileprivate func cut(to count: Int) -> String {
-    guard let end = index(startIndex, offsetBy: count - 1, limitedBy: endIndex), end < endIndex,
-      index(after: end) < endIndex
+    let scalars = unicodeScalars
+    guard let end = scalars.index(startIndex, offsetBy: count - 1, limitedBy: endIndex), end < endIndex,
+      scalars.index(after: end) < endIndex
     else { return self }
     let start = self[..<end]
     let word = start.lastIndex(of: " ").map { start[..<$0] } ?? start
-    return (word.count * 2 > count ? word : start) + "…"
+    return (word.unicodeScalars.count * 2 > count ? word : start) + "…"
   }
 }

@@ -83,9 +83,9 @@ private struct PageLinks {
     let tag = elements.tag
     let relations = tag.value("rel")?.lowercased().split(whereSeparator: \.isWhitespace) ?? []
     let type = tag.value("type")?.lowercased().split(separator: ";").first.map { $0.filter { !$0.isWhitespace } } ?? ""
-    guard let address = elements.address("href", base: base),
-      relations.contains("feed") || relations.contains("alternate") && Self.isFeed(type, address),
-      known.insert(address).inserted
+    let isFeed = relations.contains("feed")
+    guard isFeed || relations.contains("alternate"), let address = elements.address("href", base: base),
+      isFeed || Self.isFeed(type, address), known.insert(address).inserted
     else { return }
     let title = tag.value("title").map(plainLine)
     links.append(FeedLink(address: address, title: title?.isEmpty == true ? nil : title, type: type))

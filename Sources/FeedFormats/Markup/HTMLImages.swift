@@ -1,4 +1,5 @@
-/// The images in HTML text, in order: the `<img>` elements that show something.
+/// The images in HTML text, in order: the `<img>` elements that show something, and aren't in a comment, a script, a
+/// style or a text area.
 ///
 /// An `<img>` without its own URL gets the URL of the widest image that the `<source>` elements in its `<picture>`
 /// offer.
@@ -15,6 +16,7 @@ struct HTMLImages {
   private let html: Bytes
   private var index = 0
   private var endsComments = true
+  private var endsRawText = true
   private var tag: XMLTag
   /// The URL of the widest image so far in the current `<picture>`.
   private var offered: (address: [UInt8], width: Int?)?
@@ -34,6 +36,12 @@ struct HTMLImages {
         } else {
           endsComments = false
         }
+        continue
+      }
+      if endsRawText, let end = html.endOfRawText(at: start) {
+        // Without an end tag, only this start tag is skipped, and no later element is searched for its end.
+        endsRawText = end < html.count
+        if endsRawText { index = end }
         continue
       }
       if html.beginsTag("picture", at: index) || html.startsIgnoringCase(with: "/picture", at: index) { offered = nil }

@@ -1,4 +1,5 @@
-/// The elements of a web page with the given names, in order, except for those in comments, scripts and styles.
+/// The elements of a web page with the given names, in order, except for those in comments, scripts, styles and text
+/// areas.
 ///
 /// The page is untrusted: each byte is read once, and a tag has at most 256 attributes.
 struct PageElements {
@@ -21,7 +22,9 @@ struct PageElements {
   mutating func next() -> String? {
     while let start = html.firstIndex(of: UInt8(ascii: "<"), from: index, to: html.count) {
       index = start + 1
-      if let end = endOfOpaque(at: start) {
+      if html.starts(with: "<!--", at: start) {
+        index = html.firstRange(of: "-->", from: start).map { $0 + 3 } ?? html.count
+      } else if let end = html.endOfRawText(at: start) {
         index = end
       } else if let name = names.first(where: { html.beginsTag($0, at: index) }) {
         guard let end = tag.readInHTML(at: start, attributes: 256) else { continue }
@@ -36,16 +39,24 @@ struct PageElements {
   func address(_ attribute: StaticString, base: String?) -> String? {
     tag.value(attribute)?.withBytes { absoluteAddress($0, base: base) }
   }
+}
 
-  /// The end of a comment, a script or a style, which contain no elements.
-  private func endOfOpaque(at start: Int) -> Int? {
-    let rest = html.part(start, html.count)
-    func end(_ text: StaticString) -> Int { rest.firstRange(of: text).map { start + $0 + 3 } ?? html.count }
-    if html.starts(with: "<!--", at: start) { return end("-->") }
-    for (opening, closing) in [("<script", "</script"), ("<style", "</style")] as [(StaticString, StaticString)]
-    where html.startsIgnoringCase(with: opening, at: start) {
-      return end(closing)
+/// The elements whose content is text, even if it looks like markup.
+private let rawTextElements: [StaticString] = ["script", "style", "textarea"]
+
+extension Bytes {
+  /// The end of the script, style or text area that begins with the `<` at `start`; the end of the bytes if there is no
+  /// end tag, and `nil` if there is no such element at `start`.
+  func endOfRawText(at start: Int) -> Int? {
+    guard let name = rawTextElements.first(where: { beginsTag($0, at: start + 1) }) else { return nil }
+    guard let close = firstIndex(of: UInt8(ascii: ">"), from: start, to: count) else { return count }
+    // In XHTML, this element is empty.
+    if self[close - 1] == UInt8(ascii: "/") { return close + 1 }
+    var index = close
+    while let end = firstRange(of: "</", from: index) {
+      index = end + 2
+      if beginsTag(name, at: index) { return index }
     }
-    return nil
+    return count
   }
 }

@@ -102,11 +102,7 @@ private struct PageHead {
 extension Bytes {
   /// The position of the first opening tag with the given name.
   fileprivate func firstRange(ofElement name: StaticString) -> Int? {
-    var index = 0
-    while let start = firstIndex(of: UInt8(ascii: "<"), from: index, to: count) {
-      index = start + 1
-      if beginsTag(name, at: index) { return start }
-    }
-    return nil
+    var elements = PageElements(self, named: [name])
+    return elements.next().map { _ in elements.tag.source.lowerBound }
   }
 }

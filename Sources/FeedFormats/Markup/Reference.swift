@@ -1,14 +1,21 @@
 /// Resolves `reference` against `base` (RFC 3986, section 5.2), if the result is an absolute http or https URL.
 ///
-/// Whitespace around `reference` and line breaks within it are dropped, as in browsers; nothing else is changed.
+/// As in browsers, whitespace around `reference` and line breaks within it are dropped, and each backslash before its
+/// query and fragment is read as a slash; nothing else is changed.
 func absoluteAddress(_ reference: Bytes, base: String?) -> String? {
   let reference = reference.trimmed
-  guard reference.count > 0 else { return nil }
-  if let odd = reference.firstIndex(where: { $0 < 0x20 || $0 == 0x7F }) {
-    var clean = Array(reference[..<odd])
-    clean += reference[odd...].filter { $0 >= 0x20 && $0 != 0x7F }
-    return clean.withUnsafeBufferPointer { absoluteAddress($0, base: base) }
+  guard let odd = reference.firstIndex(where: { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }) else {
+    return absolute(reference, base)
   }
+  var clean = Array(reference[..<odd])
+  clean += reference[odd...].filter { $0 >= 0x20 && $0 != 0x7F }
+  let end = clean.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? clean.count
+  for index in 0..<end where clean[index] == UInt8(ascii: "\\") { clean[index] = UInt8(ascii: "/") }
+  return clean.withUnsafeBufferPointer { absolute($0.trimmed, base) }
+}
+
+private func absolute(_ reference: Bytes, _ base: String?) -> String? {
+  guard reference.count > 0 else { return nil }
   if let scheme = scheme(of: reference) {
     let text = reference.part(0, scheme)
     guard text.equalsIgnoringCase("http") || text.equalsIgnoringCase("https"),
@@ -19,7 +26,9 @@ func absoluteAddress(_ reference: Bytes, base: String?) -> String? {
   guard let base = baseAddress(base) else { return nil }
   return base.withBytes { base in
     let parts = AddressParts(base)
-    guard parts.scheme.count > 0 else { return nil }
+    guard parts.scheme.equalsIgnoringCase("http:") || parts.scheme.equalsIgnoringCase("https:"),
+      parts.authority.count > 0
+    else { return nil }
     return resolve(reference, parts)
   }
 }
@@ -59,28 +68,25 @@ private struct AddressParts {
     var index = FeedFormats.scheme(of: address).map { $0 + 1 } ?? 0
     scheme = address.part(0, index)
     authority = address.part(index, index)
+    let fragment = address.firstIndex(of: UInt8(ascii: "#"), from: index, to: address.count) ?? address.count
+    let end = address.firstIndex(of: UInt8(ascii: "?"), from: index, to: fragment) ?? fragment
     if address.starts(with: "//", at: index) {
       let start = index + 2
-      index =
-        address.part(start, address.count).firstIndex { Self.endsAuthority($0) }.map { $0 + start } ?? address.count
+      index = address.firstIndex(of: UInt8(ascii: "/"), from: start, to: end) ?? end
       authority = address.part(start, index)
     }
-    let end =
-      address.part(index, address.count).firstIndex { $0 == 0x3F || $0 == 0x23 }.map { $0 + index } ?? address.count
     path = address.part(index, end)
-    let fragment = address.firstIndex(of: UInt8(ascii: "#"), from: end, to: address.count) ?? address.count
     query = address.part(end, fragment)
   }
-
-  /// `/`, `?` or `#`.
-  private static func endsAuthority(_ byte: UInt8) -> Bool { byte == 0x2F || byte == 0x3F || byte == 0x23 }
 }
 
 private func resolve(_ reference: Bytes, _ base: AddressParts) -> String? {
-  var result = Array(base.scheme)
+  var result: [UInt8] = []
+  result.reserveCapacity(base.scheme.count + base.authority.count + base.path.count + reference.count + 3)
+  result.append(base.scheme)
   if reference.starts(with: "//") {
     result.append(reference)
-    return result.withUnsafeBufferPointer { absoluteAddress($0, base: nil) }
+    return result.withUnsafeBufferPointer { absolute($0, nil) }
   }
   result += [UInt8(ascii: "/"), UInt8(ascii: "/")]
   result.append(base.authority)
@@ -94,33 +100,44 @@ private func resolve(_ reference: Bytes, _ base: AddressParts) -> String? {
     result.append(reference)
   default:
     let end = reference.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? reference.count
-    var path: [UInt8] = []
+    let root = result.count
     if reference[0] != UInt8(ascii: "/") {
-      path.append(base.path.part(0, base.path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0))
-      if path.isEmpty { path.append(UInt8(ascii: "/")) }
+      result.append(base.path.part(0, base.path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0))
+      if result.count == root { result.append(UInt8(ascii: "/")) }
     }
-    path.append(reference.part(0, end))
-    result += withoutDots(path)
+    result.append(reference.part(0, end))
+    removeDots(from: &result, at: root)
     result.append(reference.part(end, reference.count))
   }
-  return result.withUnsafeBufferPointer { absoluteAddress($0, base: nil) }
+  return String(decoding: result, as: UTF8.self)
 }
 
-/// A path without `.` and `..` (RFC 3986, section 5.2.4).
-private func withoutDots(_ path: [UInt8]) -> [UInt8] {
-  let slash = UInt8(ascii: "/")
-  var kept: [ArraySlice<UInt8>] = []
-  let segments = path.dropFirst().split(separator: slash, omittingEmptySubsequences: false)
-  for (index, segment) in segments.enumerated() {
-    let isLast = index == segments.count - 1
-    switch segment {
-    case [UInt8(ascii: ".")]:
-      if isLast { kept.append([]) }
-    case [UInt8(ascii: "."), UInt8(ascii: ".")]:
-      _ = kept.popLast()
-      if isLast { kept.append([]) }
-    default: kept.append(segment)
+/// Removes `.` and `..` from the path that begins at `root` (RFC 3986, section 5.2.4), in one pass: a short reference
+/// may have a long base.
+private func removeDots(from address: inout [UInt8], at root: Int) {
+  let (slash, dot) = (UInt8(ascii: "/"), UInt8(ascii: "."))
+  var end = address.count
+  address.withUnsafeMutableBufferPointer { bytes in
+    // The path begins with a slash.
+    guard let first = Bytes(bytes).firstIndex(of: dot, from: root + 1, to: bytes.count) else { return }
+    var index = first - 1
+    end = index
+    while index < bytes.count {
+      var next = index + 1
+      while next < bytes.count, next <= index + 2, bytes[next] == dot { next += 1 }
+      let dots = next - index - 1
+      guard bytes[index] == slash, dots > 0, next == bytes.count || bytes[next] == slash else {
+        bytes[end] = bytes[index]
+        (end, index) = (end + 1, index + 1)
+        continue
+      }
+      if dots == 2, let parent = bytes[root..<end].lastIndex(of: slash) { end = parent }
+      if next == bytes.count {
+        bytes[end] = slash
+        end += 1
+      }
+      index = next
     }
   }
-  return kept.reduce(into: []) { $0 += [slash] + $1 }
+  address.removeLast(address.count - end)
 }

@@ -37,6 +37,8 @@ struct ItemDraft {
   var link: String?
   /// True if ``link`` is certainly the item's page, not another link.
   var linkIsAlternate = false
+  /// True if ``link`` is the item in another form than a web page.
+  var linkIsOfOtherType = false
   var title: FeedText?
   var otherTitle: FeedText?
   var mediaTitle: FeedText?

@@ -12,7 +12,8 @@ extension SyndicationBuilder {
     guard let address = resolved(tag) else { return }
     switch Self.relation(of: tag) {
     case "self": selfLink = selfLink ?? address
-    case "alternate": noteSite(address, isBest: document.format == .atom10 || document.format == .atom03)
+    case "alternate":
+      noteSite(address, isBest: Self.isOfPage(tag) && (document.format == .atom10 || document.format == .atom03))
     case "next": document.next = document.next ?? address
     case "hub": if !document.hubs.contains(address), document.hubs.count < 16 { document.hubs.append(address) }
     default: break
@@ -27,6 +28,12 @@ extension SyndicationBuilder {
     return relation.isEmpty ? "alternate" : relation
   }
 
+  /// False for a link to something other than a web page, according to its type.
+  private static func isOfPage(_ tag: borrowing XMLTag) -> Bool {
+    guard let type = tag.rawValue("type")?.trimmed, type.count > 0 else { return true }
+    return type.startsIgnoringCase(with: "text/html") || type.startsIgnoringCase(with: "application/xhtml+xml")
+  }
+
   mutating func noteSite(_ address: String?, isBest: Bool) {
     guard let address, siteLink == nil || isBest && siteLink?.isBest == false else { return }
     siteLink = (address, isBest)
@@ -36,8 +43,10 @@ extension SyndicationBuilder {
     let relation = Self.relation(of: tag)
     switch relation {
     case "alternate":
-      guard !item.linkIsAlternate, let address = resolved(tag) else { return }
-      (item.link, item.linkIsAlternate) = (address, true)
+      let isOfPage = Self.isOfPage(tag)
+      // The first one counts, but a page comes before a document of another type.
+      guard !item.linkIsAlternate, isOfPage || !item.linkIsOfOtherType, let address = resolved(tag) else { return }
+      (item.link, item.linkIsAlternate, item.linkIsOfOtherType) = (address, isOfPage, !isOfPage)
     case "enclosure": noteEnclosure(tag.rawValue("href"), tag)
     default:
       // Keep the first related link, which is better than none.

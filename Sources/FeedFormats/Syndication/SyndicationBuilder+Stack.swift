@@ -50,6 +50,11 @@ extension SyndicationBuilder {
       try checkLength()
     }
     if tag.isClosed || HTMLNames.isVoid(hash) { return }
+    if isWrapper, pushBase(tag), let field = stack.indices.last {
+      // This element has the field's whole text, so its base is the field's, in place of the field's own.
+      if stack[field].hasBase { bases.remove(at: bases.count - 2) }
+      stack[field].hasBase = true
+    }
     stack.append(Frame(name: hash, context: isWrapper ? .wrapper : .markup))
   }
 

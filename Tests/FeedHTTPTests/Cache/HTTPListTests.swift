@@ -1,4 +1,5 @@
 import FeedHTTPTypes
+import FeedStream
 import TestSupport
 import Testing
 
@@ -17,6 +18,22 @@ import Testing
     #expect(!EntityTag.names(#"W/"b""#, in: [#"W/"b""#], strongly: true))
     #expect(EntityTag.names(nil, in: ["*"], strongly: true))
     #expect(!EntityTag.names(nil, in: [#""a""#], strongly: false))
+  }
+
+  @Test func `entity tags are compared byte by byte`() {
+    let (composed, decomposed) = ("\"\u{E9}\"", "\"e\u{301}\"")
+    #expect(EntityTag.names(composed, in: [composed], strongly: true))
+    #expect(!EntityTag.names(composed, in: [decomposed], strongly: false))
+    #expect(RequestedRange.isCurrent(composed, tag: composed, modified: nil))
+    #expect(!RequestedRange.isCurrent(composed, tag: decomposed, modified: nil))
+    #expect(!RequestedRange.isCurrent(composed, tag: nil, modified: nil))
+  }
+
+  @Test func `a received field is found despite whitespace before its colon`() {
+    let headers = HTTPHeaders(lines: Chunk("A: 1\r\nContent-Type : text/xml\r\nA \t: 2\r\nAB: 3\r\nA b: 4\r\n"))
+    #expect(headers["content-type"] == "text/xml")
+    #expect(headers.values(of: "a") == ["1", "2"])
+    #expect(headers["Content"] == nil)
   }
 
   @Test(arguments: [
