@@ -130,6 +130,28 @@ import Testing
     }
   }
 
+  // With an array in place of a queue, this takes many minutes.
+  @Test(.timeLimit(.minutes(2))) func `the time to carry a byte doesn't grow with the number of bytes in transit`()
+    throws
+  {
+    try withVirtualTime { time in
+      time.network.link.segment = 1
+      time.network.link.buffer = 1 << 19
+      let (client, server) = try pair(time)
+      var count = 0
+      let streams = [
+        server.bytes.sink(receiveCompletion: { _ in }, receiveValue: { count += $0.count }),
+        write([Chunk(repeatElement(1, count: 1 << 19))], to: client, Log(time)),
+      ]
+      time.run()
+      #expect(count == 1 << 19)
+      for stream in streams { stream.cancel() }
+      client.close()
+      server.close()
+      time.run()
+    }
+  }
+
   @Test func `a side that has closed its output still reads`() throws {
     try withVirtualTime { time in
       let (client, server) = try pair(time)
