@@ -194,6 +194,21 @@ import Testing
     }
   }
 
+  @Test func `releasing one of two terminals doesn't stop the keys of the other`() throws {
+    try withVirtualTime { time in
+      var terminal: Terminal? = try Terminal(on: time)
+      let next = try Terminal(on: time)
+      var keys: [TerminalKey] = []
+      let reading = next.keys.sink(receiveCompletion: { _ in }, receiveValue: { keys.append($0) })
+      #expect(terminal != nil)
+      terminal = nil
+      time.terminal.press("x")
+      time.run()
+      #expect(keys == [.character("x")])
+      reading.cancel()
+    }
+  }
+
   @Test func `a subscriber that cancels at the terminal's first size leaves no watch`() throws {
     final class Canceller: Subscriber {
       var subscription: (any Subscription)?
