@@ -504,7 +504,65 @@ import Testing
     }
   }
 
+  @Test func `an invalid address is refused as an event loop refuses it`() {
+    func results(_ scheduler: any LoopScheduler, _ run: () -> Void) -> [String] {
+      let addresses: [SocketAddress] = [
+        .internet("localhost", port: 80), .internet("127.0.0.1", port: 70_000), .unix(""), .unix("a\0b"),
+        .unix("/" + String(repeating: "x", count: 107)),
+      ]
+      var results: [String] = []
+      for address in addresses {
+        do throws(SystemError) {
+          try Listener(at: address, on: scheduler).close()
+        } catch {
+          results.append("\(error)")
+        }
+        let connecting = Connection.connect(to: address, on: scheduler).sink {
+          if case .failure(let error) = $0 { results.append("\(error)") }
+        } receiveValue: { _ in
+        }
+        run()
+        connecting.cancel()
+      }
+      return results
+    }
+    let loop = EventLoop()
+    let expected = results(loop) { loop.run() }
+    #expect(expected.count == 10)
+    withVirtualTime { time in #expect(results(time) { time.run() } == expected) }
+  }
+
+  @Test func `the result of a connection to a name can't be set`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      VirtualTimeScheduler().network.answers[.internet("example.com", port: 80)] = .silence
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("nothing connects to the name example.com; use its numeric addresses"))
+  }
+
   // MARK: Datagrams
+
+  @Test func `a datagram to an invalid address fails, as on an event loop`() throws {
+    try withVirtualTime { time in
+      let socket = try DatagramSocket(at: place, on: time)
+      let addresses: [SocketAddress] = [
+        .internet("localhost", port: 80), .internet("10.0.0.1", port: 70_000), .unix("a"),
+      ]
+      for address in addresses {
+        var name: String?
+        let sending = Just(Datagram("x", to: address)).write(to: socket).sink {
+          if case .failure(let error) = $0 { name = (error.cause as? SystemError)?.name }
+        } receiveValue: { _ in
+        }
+        time.run()
+        #expect(name == "EINVAL")
+        sending.cancel()
+      }
+      #expect(time.network.lostDatagrams == 0)
+      socket.close()
+      #expect(throws: SystemError("receive at", "a", code: 22)) { try DatagramSocket(at: .unix("a"), on: time) }
+    }
+  }
 
   @Test(arguments: ["0.0.0.0", "::"])
   func `a socket at a wildcard address sends from an address that can be responded to`(_ wildcard: String) throws {

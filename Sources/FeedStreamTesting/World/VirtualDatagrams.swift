@@ -43,8 +43,14 @@ final class VirtualDatagrams: DatagramPort {
   func stopReading() { isReading = false }
 
   func send(_ datagram: Datagram, _ done: @escaping (SystemError?) -> Void) -> Bool {
-    guard datagram.bytes.count <= 65_507 else {
-      let error = SystemError("send to", "\(datagram.address)", code: 90)  // EMSGSIZE
+    let code: Int32? =
+      if case .internet = datagram.address.kind {
+        datagram.address.problem ?? (datagram.bytes.count <= 65_507 ? nil : 90)  // EMSGSIZE
+      } else {
+        22  // EINVAL
+      }
+    if let code {
+      let error = SystemError("send to", "\(datagram.address)", code: code)
       turn = network?.soon { done(error) }
       return false
     }
