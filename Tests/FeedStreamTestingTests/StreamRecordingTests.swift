@@ -76,6 +76,19 @@ import Testing
     #expect(failures[0].message.hasSuffix("\n    ^ say which stream y is: streams: [\"y\": \"…\"]"))
   }
 
+  @Test func `two diagrams for one inner stream fail`() {
+    let failures = failures {
+      expectMarbles(Just(Just(1)), on: time, "(x|)", streams: ["x": "(1|)", "x": "(2|)"])
+    }
+    #expect(failures.count == 1)
+    #expect(failures[0].message.hasSuffix("^ x stands for \"(1|)\" and for \"(2|)\"; keep one of them in streams:"))
+  }
+
+  @Test func `a stream of streams without a subscription fails`() {
+    let failures = failures { expectMarbles(Silent().map { Just($0) }, on: time, "-", streams: [:]) }
+    #expect(failures.map(\.message) == ["The publisher delivered no subscription."])
+  }
+
   @Test func `cancelledAtEnd() cancels inner streams at the end of the test`() {
     withVirtualTime { time in
       let letters = PassthroughSubject<String, Never>()

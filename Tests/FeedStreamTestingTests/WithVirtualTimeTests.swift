@@ -262,6 +262,27 @@ import Testing
     let again = FeedStreamTestingTests.failures { withVirtualTime(order: .seeded(UInt64(seed)!)) { race($0) } }
     #expect(again.map(\.message) == [failures[0].message])
   }
+
+  @Test func `a test without seeds fails, because it didn't run`() {
+    let failures = failures { withVirtualTime(seeds: [UInt64]()) { _ in } }
+    #expect(failures.map(\.line) == [#line - 1])
+    #expect(failures.map(\.message) == ["The test didn't run, because there are no seeds: pass at least one."])
+  }
+
+  @Test func `work that never becomes due isn't called pending work to wait for`() {
+    let failures = failures {
+      withVirtualTime { time in
+        let recorder = Just(1).delay(for: .nanoseconds(.max), scheduler: time).record(on: time)
+        time.run()
+        recorder.expect("1")
+        recorder.cancel()
+      }
+      withVirtualTime { $0.schedule(after: StreamInstant(nanoseconds: .max)) {} }
+    }
+    #expect(failures.count == 2)
+    #expect(failures.first?.message.contains("No work is left in virtual time") == true)
+    #expect(failures.last?.message.hasSuffix("still pending at the end of the test: cancel it.") == true)
+  }
 }
 
 /// Runs each step of an actor on a new thread, so that the code after each `await` runs on another thread than before.

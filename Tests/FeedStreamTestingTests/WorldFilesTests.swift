@@ -295,6 +295,74 @@ import Testing
     }
   }
 
+  @Test func `a new subfolder is announced, and an unannounced one is found by polling`() {
+    let making = changes { $0.files.makeFolder("d/sub") }
+    let writing = changes { $0.files["d/sub/below/x"] = "new" }
+    let silent = changes { time in
+      time.files.isMute = true
+      time.files["d/sub/x"] = "new"
+    }
+    #expect(making == [.entry("sub")])
+    #expect(writing == [.entry("sub")])
+    #expect(silent == [.unknown])
+  }
+
+  @Test func `the current folder always exists, and the paths of its entries begin with it`() {
+    withVirtualTime { time in
+      let none = Folder(".").entries(on: time).record(on: time)
+      let changes = Folder(".").changes(on: time).record(on: time)
+      time.advance(by: .seconds(1))
+      #expect(none.values.isEmpty && none.completion == .finished)
+      time.files["a"] = "x"
+      time.files["/b/c"] = "y"
+      time.advance(by: .seconds(1))
+      #expect(changes.values == [.entry("a"), .content("a")])
+      changes.cancel()
+      for (folder, path) in [(".", "./a"), ("/", "/b"), ("/b/", "/b/c")] {
+        let entries = Folder(folder).entries(on: time).record(on: time)
+        time.run()
+        #expect(entries.values.map(\.path) == [path])
+      }
+      #expect(time.files["./a"] == "x" && time.files.paths == ["/b/c", "a"])
+    }
+  }
+
+  @Test(arguments: ["a\0b", "new/", "folder", "folder/", "file/", String(repeating: "x", count: 256)])
+  func `a path is refused as the system refuses it`(_ name: String) throws {
+    func codes(_ files: any FileSystem, in root: String) -> [Int32] {
+      let path = "\(root)/\(name)"
+      func code(_ body: () throws(SystemError) -> Void) -> Int32 {
+        do throws(SystemError) { try body() } catch { return error.code }
+        return 0
+      }
+      let openings: [FileOpening] = [
+        .replacing(permissions: 0o600), .appending(permissions: 0o600), .creating(permissions: 0o600),
+      ]
+      let writing = openings.map { opening in
+        code { () throws(SystemError) in _ = try files.open(path, opening) }
+      }
+      let reading = code { () throws(SystemError) in
+        let room = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1)
+        defer { room.deallocate() }
+        _ = try files.open(path, .reading).read(into: room, at: nil)
+      }
+      let looking = code { () throws(SystemError) in _ = try files.status(of: path) }
+      let listing = code { () throws(SystemError) in _ = try files.openFolder(path, below: nil) }
+      return writing + [reading, looking, listing]
+    }
+    let folder = TemporaryFolder()
+    try FileManager.default.createDirectory(atPath: folder.file("folder"), withIntermediateDirectories: false)
+    try Data().write(to: URL(filePath: folder.file("file")))
+    let expected = codes(SystemFiles.shared, in: folder.path)
+    #expect(expected.contains { $0 != 0 })
+    withVirtualTime { time in
+      time.files.makeFolder("root/folder")
+      time.files["root/file"] = ""
+      #expect(codes(time.files, in: "root") == expected)
+      #expect(time.files.paths == ["root/file"])
+    }
+  }
+
   @Test func `a lost announcement is noticed even if another change was announced before it`() {
     let changes = changes { time in
       time.files["d/b"] = ""

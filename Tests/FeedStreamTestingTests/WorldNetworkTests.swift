@@ -130,6 +130,28 @@ import Testing
     }
   }
 
+  // With an array in place of a queue, this takes many minutes.
+  @Test(.timeLimit(.minutes(2))) func `the time to carry a byte doesn't grow with the number of bytes in transit`()
+    throws
+  {
+    try withVirtualTime { time in
+      time.network.link.segment = 1
+      time.network.link.buffer = 1 << 19
+      let (client, server) = try pair(time)
+      var count = 0
+      let streams = [
+        server.bytes.sink(receiveCompletion: { _ in }, receiveValue: { count += $0.count }),
+        write([Chunk(repeatElement(1, count: 1 << 19))], to: client, Log(time)),
+      ]
+      time.run()
+      #expect(count == 1 << 19)
+      for stream in streams { stream.cancel() }
+      client.close()
+      server.close()
+      time.run()
+    }
+  }
+
   @Test func `a side that has closed its output still reads`() throws {
     try withVirtualTime { time in
       let (client, server) = try pair(time)
@@ -482,7 +504,65 @@ import Testing
     }
   }
 
+  @Test func `an invalid address is refused as an event loop refuses it`() {
+    func results(_ scheduler: any LoopScheduler, _ run: () -> Void) -> [String] {
+      let addresses: [SocketAddress] = [
+        .internet("localhost", port: 80), .internet("127.0.0.1", port: 70_000), .unix(""), .unix("a\0b"),
+        .unix("/" + String(repeating: "x", count: 107)),
+      ]
+      var results: [String] = []
+      for address in addresses {
+        do throws(SystemError) {
+          try Listener(at: address, on: scheduler).close()
+        } catch {
+          results.append("\(error)")
+        }
+        let connecting = Connection.connect(to: address, on: scheduler).sink {
+          if case .failure(let error) = $0 { results.append("\(error)") }
+        } receiveValue: { _ in
+        }
+        run()
+        connecting.cancel()
+      }
+      return results
+    }
+    let loop = EventLoop()
+    let expected = results(loop) { loop.run() }
+    #expect(expected.count == 10)
+    withVirtualTime { time in #expect(results(time) { time.run() } == expected) }
+  }
+
+  @Test func `the result of a connection to a name can't be set`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      VirtualTimeScheduler().network.answers[.internet("example.com", port: 80)] = .silence
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("nothing connects to the name example.com; use its numeric addresses"))
+  }
+
   // MARK: Datagrams
+
+  @Test func `a datagram to an invalid address fails, as on an event loop`() throws {
+    try withVirtualTime { time in
+      let socket = try DatagramSocket(at: place, on: time)
+      let addresses: [SocketAddress] = [
+        .internet("localhost", port: 80), .internet("10.0.0.1", port: 70_000), .unix("a"),
+      ]
+      for address in addresses {
+        var name: String?
+        let sending = Just(Datagram("x", to: address)).write(to: socket).sink {
+          if case .failure(let error) = $0 { name = (error.cause as? SystemError)?.name }
+        } receiveValue: { _ in
+        }
+        time.run()
+        #expect(name == "EINVAL")
+        sending.cancel()
+      }
+      #expect(time.network.lostDatagrams == 0)
+      socket.close()
+      #expect(throws: SystemError("receive at", "a", code: 22)) { try DatagramSocket(at: .unix("a"), on: time) }
+    }
+  }
 
   @Test(arguments: ["0.0.0.0", "::"])
   func `a socket at a wildcard address sends from an address that can be responded to`(_ wildcard: String) throws {

@@ -194,6 +194,46 @@ import Testing
     }
   }
 
+  @Test func `a program isn't started in a missing folder, or with text that the system would cut off`() throws {
+    try withVirtualTime { time in
+      time.programs["p"] = { $0.exit() }
+      time.files["file"] = "x"
+      let cases: [(folder: String, argument: String, code: Int32)] = [
+        ("none", "", 2), ("file", "", 20), (".", "a\0b", 22),
+      ]
+      for (folder, argument, code) in cases {
+        let program = Subprocess("p", [argument], folder: folder)
+        do throws(SystemError) {
+          _ = try program.start(on: time)
+          Issue.record("The program was started in \(folder).")
+        } catch {
+          #expect(error.code == code)
+        }
+      }
+      time.files.makeFolder("folder")
+      let child = try Subprocess("p", folder: "folder").start(on: time)
+      let ending = child.exit.sink { _ in }
+      time.run()
+      #expect(time.programs.running.isEmpty)
+      ending.cancel()
+    }
+  }
+
+  @Test func `releasing one of two terminals doesn't stop the keys of the other`() throws {
+    try withVirtualTime { time in
+      var terminal: Terminal? = try Terminal(on: time)
+      let next = try Terminal(on: time)
+      var keys: [TerminalKey] = []
+      let reading = next.keys.sink(receiveCompletion: { _ in }, receiveValue: { keys.append($0) })
+      #expect(terminal != nil)
+      terminal = nil
+      time.terminal.press("x")
+      time.run()
+      #expect(keys == [.character("x")])
+      reading.cancel()
+    }
+  }
+
   @Test func `a subscriber that cancels at the terminal's first size leaves no watch`() throws {
     final class Canceller: Subscriber {
       var subscription: (any Subscription)?

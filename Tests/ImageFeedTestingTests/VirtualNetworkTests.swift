@@ -123,6 +123,49 @@ struct VirtualNetworkTests {
     opened.cancel()
   }
 
+  /// Reads the first piece of a streamed body as it arrives, and requests the others after `seconds`.
+  ///
+  /// - Returns: the number of bytes, and the failure's kind, if any.
+  private func read(_ request: HTTPRequest, othersAfter seconds: Int) -> String {
+    var body: Recorder<Chunk, HTTPError>?
+    let demand = DemandScript(initial: .max(1), later: [.init(after: .seconds(seconds), .unlimited)])
+    let opened = network.open(request).sink { _ in
+    } receiveValue: { [time] in
+      body = $0.body.record(on: time, demand: demand)
+    }
+    time.run()
+    opened.cancel()
+    guard let body else { return "no response" }
+    return "\(Chunk(joining: body.values).count)\(body.failure.map { ", then \($0.kind)" } ?? "")"
+  }
+
+  @Test func `a body that fails first delivers all bytes that have arrived`() {
+    network.serve("example.com") { _, _ in .answer(Data(count: 10)).arriving(in: 1, every: 1) }
+    network.fail(Outage(time.now.advanced(by: 3.5)..<time.now.advanced(by: 4)))
+    #expect(read(HTTPRequest(url), othersAfter: 10) == "4, then receive")
+  }
+
+  @Test func `a body that has arrived completely doesn't time out, however late it is read`() {
+    network.serve("example.com") { _, _ in .answer(Data(count: 4)).arriving(in: 1, every: 1) }
+    #expect(read(HTTPRequest(url), othersAfter: 40) == "4")
+    #expect(network.log.last?.ended == StreamInstant(nanoseconds: 3_080_000_000))
+    #expect(network.log.last?.bytes == 4 && network.open.isEmpty)
+  }
+
+  @Test func `a body that isn't read arrives only until the client's window is full`() {
+    network.serve("example.com") { _, _ in .answer(Data(count: 1 << 20)).arriving(in: 16 << 10) }
+    let result = read(HTTPRequest(url), othersAfter: 40)
+    #expect(result == "\((16 + 256) << 10), then timedOut(FeedHTTP.HTTPError.Phase.receive)")
+  }
+
+  @Test(arguments: [(HTTPMethod.get, 200), (.get, 204), (.get, 304), (.head, 200)])
+  func `an empty body is delivered without a chunk`(_ method: HTTPMethod, _ status: Int) {
+    network.serve("example.com") { _, _ in .answer(status: status, Data()) }
+    let chunks = network.open(HTTPRequest(method, url)).flatMap(\.body).record(on: time)
+    time.run()
+    #expect(chunks.values.isEmpty && chunks.completion == .finished)
+  }
+
   @Test(arguments: [(4, "200"), (5, "tooLarge(limit: 4)")])
   func `a body over the limit fails, and one at the limit doesn't`(bytes: Int, expected: String) {
     network.serve("example.com") { _, _ in .answer(Data(count: bytes)) }
@@ -262,6 +305,14 @@ struct VirtualNetworkTests {
     #expect(end(of: HTTPRequest(url)).what == "connect")
   }
 
+  @Test(arguments: ["::1", "[::1]"]) func `an IPv6 host is served with and without brackets`(_ host: String) throws {
+    network.serve(host) { _, _ in .feed([]) }
+    let request = HTTPRequest(try #require(URL(string: "http://[::1]:8080/")))
+    #expect(end(of: request).what == "200")
+    network.fail(Outage(time.now..<time.now.advanced(by: 5), of: host))
+    #expect(end(of: request).what == "connect")
+  }
+
   @Test func `a response to HEAD has no body`() {
     network.serve("example.com") { _, _ in .answer(Data("x".utf8)) }
     let response = network.head(url).record(on: time)
@@ -340,6 +391,35 @@ struct VirtualNetworkTests {
     #expect(time.pending.map { "\($0)" } == ["30s: the request to example.com"])
     subscription.cancel()
     #expect(time.pending.isEmpty)
+  }
+
+  @Test func `a port or a scheme in the name of a host traps`() async {
+    let serving = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      VirtualNetwork(on: VirtualTimeScheduler()).serve("example.com:8080") { _, _ in .feed([]) }
+    }
+    let failing = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let time = VirtualTimeScheduler()
+      VirtualNetwork(on: time).fail(Outage(time.now..<time.now.advanced(by: 5), of: "https://example.com"))
+    }
+    for result in [serving, failing] {
+      let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      #expect(message.contains("isn't a host; leave out the scheme, the port and the path"))
+    }
+  }
+
+  @Test func `subscribing to a body twice traps, even if the body is empty`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let time = VirtualTimeScheduler()
+      let network = VirtualNetwork(on: time)
+      network.serve("example.com") { _, _ in .answer(Data()) }
+      let reading = network.open(HTTPRequest(URL(string: "https://example.com/")!))
+        .flatMap { $0.body.append($0.body) }
+        .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+      time.run()
+      reading.cancel()
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("a body arrives only once"))
   }
 
   @Test func `a negative latency traps`() async {

@@ -93,7 +93,7 @@ extension Recorder {
   func hint(isMissing: Bool) -> String {
     if subscribedAt == nil { return "\nThere was no subscription." }
     guard isMissing, !isOver else { return "" }
-    guard let next = time.pending.first else {
+    guard let next = time.pending.first(where: { !$0.isEndless }) else {
       return "\nNo work is left in virtual time, but the stream is still live. \(outsideAdvice)"
     }
     return "\nThe time is \(time.now.nanoseconds.asTime), and work is pending: \(next). Advance time, or call run()."

@@ -74,9 +74,15 @@ extension StreamsTimeline {
         ending.append((marble.time, try outer.event(for: marble, in: marbles)))
         continue
       }
-      guard let text = streams.first(where: { $0.key == name })?.value else {
+      let texts = streams.filter { $0.key == name }.map(\.value)
+      guard let text = texts.first else {
         throw MarbleError(
           text: marbles, offset: marble.offset, reason: "say which stream \(name) is: streams: [\"\(name)\": \"…\"]")
+      }
+      if let other = texts.first(where: { $0 != text }) {
+        throw MarbleError(
+          text: marbles, offset: marble.offset,
+          reason: "\(name) stands for \"\(text)\" and for \"\(other)\"; keep one of them in streams:")
       }
       self.streams.append(
         .init(name: name, start: marble.time, events: try key.events(in: Marbles(text, frame: frame))))
@@ -104,11 +110,13 @@ public func expectMarbles<P: Publisher>(
   streamFailure: P.Output.Failure? = nil, frame: StreamInstant.Stride = .milliseconds(1),
   fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
 ) where P.Output: Publisher {
+  let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
   let recorder = publisher.recordStreams(on: time, fileID: fileID, filePath: filePath, line: line, column: column)
   time.run(fileID: fileID, filePath: filePath, line: line, column: column)
   recorder.expect(
     marbles, streams: streams, values: values, failure: failure, streamFailure: streamFailure, frame: frame,
     fileID: fileID, filePath: filePath, line: line, column: column)
+  if let message = recorder.missingSubscription, !recorder.isExcused { recorder.fail(message, site) }
   for case .value(let recording) in recorder.events.map(\.content) { recording.recorder.cancel() }
   recorder.cancel()
 }

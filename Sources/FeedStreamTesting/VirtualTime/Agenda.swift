@@ -56,8 +56,15 @@ struct Agenda {
   /// the work comes next.
   mutating func add(_ item: Item) {
     guard isWaking else { return insert(item, from: Swift.max(floor, first)) }
-    due.insert(item, at: first)
-    floor = Swift.max(floor, first) + 1
+    guard first > 0 else {
+      due.insert(item, at: 0)
+      floor += 1
+      return
+    }
+    // Take the position of the work that was taken last, instead of moving all due work.
+    first -= 1
+    due[first] = item
+    floor = Swift.max(floor, first + 1)
   }
 
   /// Adds work with a time. Work for a time in the past is due now.

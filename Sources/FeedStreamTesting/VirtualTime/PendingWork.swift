@@ -8,6 +8,9 @@ public struct PendingWork: Sendable, CustomStringConvertible {
   public var origin: WorkOrigin
 
   public var description: String { "\(when.nanoseconds.asTime): \(origin)" }
+
+  /// True if the work never becomes due.
+  var isEndless: Bool { when.nanoseconds == .max }
 }
 
 /// The origin of a piece of work.

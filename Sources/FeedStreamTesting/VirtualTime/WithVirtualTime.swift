@@ -38,15 +38,21 @@ import FeedStream
   return result
 }
 
-/// Runs a test once for each seed, which determines the order of the work that is due at the same instant.
+/// Runs a test once for each seed, which determines the order of the work that is due at the same instant. Fails the
+/// test if there are no seeds.
 public func withVirtualTime(
   seeds: some Sequence<UInt64>, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
   line: UInt = #line, column: UInt = #column, _ body: (VirtualTimeScheduler) throws -> Void
 ) rethrows {
+  var hasRun = false
   for seed in seeds {
+    hasRun = true
     try withVirtualTime(
       order: .seeded(seed), fileID: fileID, filePath: filePath, line: line, column: column, body)
   }
+  guard !hasRun else { return }
+  CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    .fail("The test didn't run, because there are no seeds: pass at least one.")
 }
 
 extension VirtualTimeScheduler {
@@ -72,7 +78,7 @@ extension VirtualTimeScheduler {
       let advice =
         isOutside
         ? "no other work is left in virtual time. \(outsideAdvice)"
-        : "cancel \(work.count == 1 ? "it" : "them"), or run() to the end."
+        : "cancel \(work.count == 1 ? "it" : "them")" + (work.allSatisfy(\.isEndless) ? "." : ", or run() to the end.")
       place.fail("\(what) still pending at the end of the test: \(advice)\(seedNote)")
     }
   }

@@ -8,6 +8,8 @@ final class VirtualChannel: ByteChannel {
   private let isSocket: Bool
   private(set) var isClosed = false
   private var breaksOff = false
+  /// The user that began to read last, if there are several.
+  var reader: ObjectIdentifier?
 
   private init(_ peer: SocketAddress, _ incoming: VirtualPipe, _ outgoing: VirtualPipe, isSocket: Bool) {
     self.peer = peer

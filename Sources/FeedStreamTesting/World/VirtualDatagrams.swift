@@ -6,7 +6,9 @@ final class VirtualDatagrams: DatagramPort {
   private weak var network: VirtualInternet?
   private var deliver: ((Result<Datagram, SystemError>) -> Void)?
   private var isReading = false
-  private var waiting: [Datagram] = []
+  private var waiting = FIFO<Datagram>()
+  /// The number of bytes in `waiting`.
+  private var held = 0
 
   init(_ address: SocketAddress, _ network: VirtualInternet) {
     self.address = address
@@ -15,15 +17,18 @@ final class VirtualDatagrams: DatagramPort {
 
   /// - Returns: false if there is no room for the datagram.
   func receive(_ datagram: Datagram) -> Bool {
-    let held = waiting.reduce(0) { $0 + $1.bytes.count }
     guard held + datagram.bytes.count <= network?.datagramBuffer ?? 0 else { return false }
     waiting.append(datagram)
+    held += datagram.bytes.count
     deliverWaiting()
     return true
   }
 
   private func deliverWaiting() {
-    while isReading, !waiting.isEmpty, let deliver { deliver(.success(waiting.removeFirst())) }
+    while isReading, let deliver, let datagram = waiting.popFirst() {
+      held -= datagram.bytes.count
+      deliver(.success(datagram))
+    }
   }
 
   func startReading(_ deliver: @escaping (Result<Datagram, SystemError>) -> Void) {
@@ -38,8 +43,14 @@ final class VirtualDatagrams: DatagramPort {
   func stopReading() { isReading = false }
 
   func send(_ datagram: Datagram, _ done: @escaping (SystemError?) -> Void) -> Bool {
-    guard datagram.bytes.count <= 65_507 else {
-      let error = SystemError("send to", "\(datagram.address)", code: 90)  // EMSGSIZE
+    let code: Int32? =
+      if case .internet = datagram.address.kind {
+        datagram.address.problem ?? (datagram.bytes.count <= 65_507 ? nil : 90)  // EMSGSIZE
+      } else {
+        22  // EINVAL
+      }
+    if let code {
+      let error = SystemError("send to", "\(datagram.address)", code: code)
       turn = network?.soon { done(error) }
       return false
     }

@@ -51,6 +51,7 @@ final class VirtualFile: OpenFile {
   }
 
   func read(into room: UnsafeMutableBufferPointer<UInt8>, at offset: Int64?) throws(SystemError) -> Int {
+    if node.isFolder { throw SystemError("read", path, code: 21) }  // EISDIR
     let begin = offset.map { Int($0) } ?? place
     let bytes = node.bytes.dropFirst(begin).prefix(room.count)
     let (passes, code) = files.fault(.read, path, replacing: destination, bytes.count)

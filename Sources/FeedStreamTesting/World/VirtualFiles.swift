@@ -6,10 +6,11 @@ public import FeedStream
 ///     time.files.capacity = 100                                  // a disk that can fill up
 ///     time.files.fail(.sync, of: "feed.json", code: EIO)         // once
 ///
-/// Paths are used as given, without resolving `.`, `..` or links. The parents of a file or a folder always exist.
+/// `./` at the beginning of a path and slashes at its end have no effect. Otherwise, paths are used as given, without
+/// resolving `.`, `..` or links. The parents of a file or a folder always exist, and so do the folders `.` and `/`.
 // @unchecked: everything in virtual time runs on one thread, even work that an event loop would pass to its thread
 // pool.
-public final class VirtualFiles: FileSystem, @unchecked Sendable {
+public final class VirtualFiles: @unchecked Sendable {
   /// A file system call that can fail.
   public enum Operation: Hashable, Sendable {
     case open, read, write, sync, rename
@@ -23,14 +24,17 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   // Weak, because a file that is being written may be released after the scheduler.
   private weak var time: VirtualTimeScheduler?
-  private var nodes: [String: Node] = [:]
+  private(set) var nodes: [String: Node] = [:]
   private var faults = VirtualFileFaults()
-  private let watches = FolderWatches()
+  let watches = FolderWatches()
   /// The watched folders, by the keys of their watches.
-  private var watched: [Int: String] = [:]
+  var watched: [Int: String] = [:]
   private var count: UInt64 = 0
 
-  init(_ time: VirtualTimeScheduler) { self.time = time }
+  init(_ time: VirtualTimeScheduler) {
+    self.time = time
+    for path in [".", "/"] { nodes[path] = node(isFolder: true) }
+  }
 
   private var now: Int64 { time?.now.nanoseconds ?? 0 }
 
@@ -41,8 +45,9 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   ///
   /// - Precondition: there is no folder at the path, unless it is removed, and no file above it.
   public subscript(path: String) -> Chunk? {
-    get { nodes[path].flatMap { $0.isFolder ? nil : Chunk($0.bytes) } }
+    get { nodes[path.pathKey].flatMap { $0.isFolder ? nil : Chunk($0.bytes) } }
     set {
+      let path = path.pathKey
       guard let newValue else { return remove(path) }
       requireFile(path)
       let node = make(path)
@@ -55,6 +60,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   ///
   /// - Precondition: there is no folder at the path, and no file above it.
   public func append(_ bytes: Chunk, to path: String) {
+    let path = path.pathKey
     requireFile(path)
     (nodes[path] ?? make(path)).bytes += bytes
     touch(path, .content)
@@ -64,6 +70,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   ///
   /// - Precondition: there is a file at the path.
   public func truncate(_ path: String, to count: Int = 0) {
+    let path = path.pathKey
     requireFile(path)
     let node = requireNode(path)
     node.bytes = Array(node.bytes.prefix(count))
@@ -75,10 +82,12 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   ///
   /// - Precondition: there is no file above it.
   public func makeFolder(_ path: String) {
+    let path = path.pathKey
     guard nodes[path] == nil else { return }
     requireFolder(above: path)
     makeParents(of: path)
     nodes[path] = node(isFolder: true)
+    touch(path, .entry)
   }
 
   /// Renames a file or a folder, replacing an existing file. Has no effect if the system would refuse that, as it does
@@ -86,8 +95,8 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   ///
   /// - Precondition: there is a file or a folder at the path.
   public func move(_ path: String, to other: String) {
-    _ = requireNode(path)
-    try? replace(other, by: path)
+    _ = requireNode(path.pathKey)
+    try? replace(other.pathKey, by: path.pathKey)
   }
 
   /// The paths of all files, sorted.
@@ -104,7 +113,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) {
     faults.add(
-      operation, of: path, code: code, after: count, time?.audit,
+      operation, of: path.pathKey, code: code, after: count, time?.audit,
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
@@ -134,14 +143,14 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   }
 
   /// The path of a file in the place of a folder above `path`, if any.
-  private func fileAbove(_ path: String) -> String? {
+  func fileAbove(_ path: String) -> String? {
     var (path, above) = (path, folder(of: path))
     while nodes[above] == nil, path != above { (path, above) = (above, folder(of: above)) }
     return nodes[above]?.isFolder == false ? above : nil
   }
 
   /// The system's error number for a path at which there is nothing.
-  private func missing(_ path: String) -> Int32 { fileAbove(path) == nil ? 2 : 20 }  // ENOENT, ENOTDIR
+  func missing(_ path: String) -> Int32 { fileAbove(path) == nil ? 2 : 20 }  // ENOENT, ENOTDIR
 
   private func requireNode(_ path: String) -> Node {
     guard let node = nodes[path] else {
@@ -157,14 +166,14 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     return node
   }
 
-  private func folder(of path: String) -> String { split(path).folder }
+  func folder(of path: String) -> String { split(path).folder }
 
   private func makeParents(of path: String) {
-    var above = folder(of: path)
-    while nodes[above] == nil {
-      nodes[above] = node(isFolder: true)
-      above = folder(of: above)
-    }
+    let above = folder(of: path)
+    guard nodes[above] == nil else { return }
+    makeParents(of: above)
+    nodes[above] = node(isFolder: true)
+    touch(above, .entry)
   }
 
   /// The paths of everything in the folder at `path`, at any depth; empty for a file.
@@ -174,7 +183,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     return nodes.keys.filter { $0.hasPrefix(below) }
   }
 
-  private func make(_ path: String) -> Node {
+  func make(_ path: String) -> Node {
     makeParents(of: path)
     let node = node(isFolder: false)
     nodes[path] = node
@@ -186,11 +195,11 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   ///
   /// - Parameter path: the name under which the file was opened.
   func touch(_ node: Node, openedAt path: String) {
-    let path = nodes[path] === node ? path : nodes.first { $0.value === node }?.key
+    let path = nodes[path.pathKey] === node ? path.pathKey : nodes.first { $0.value === node }?.key
     if let path { touch(path, .content) } else { node.modify(at: now) }
   }
 
-  private func touch(_ path: String, _ kind: FolderHint.Kind) {
+  func touch(_ path: String, _ kind: FolderHint.Kind) {
     let folder = folder(of: path)
     nodes[kind == .content ? path : folder]?.modify(at: now)
     let name = split(path).name
@@ -202,62 +211,10 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     }
   }
 
-  /// Returns how many of `count` bytes pass before a fault, and the fault's error number, if any.
-  ///
-  /// - Parameter destination: the file that the file at `path` will replace, if any.
-  func fault(
-    _ operation: Operation, _ path: String, replacing destination: String? = nil, _ count: Int = 0
-  ) -> (passes: Int, code: Int32?) {
-    faults.take(operation, path, replacing: destination, count)
-  }
-
-  var room: Int {
-    capacity.map { max($0 - nodes.values.reduce(0) { $0 + $1.bytes.count }, 0) } ?? .max
-  }
-
-  // MARK: FileSystem
-
-  package func open(_ path: String, _ opening: FileOpening) throws(SystemError) -> any OpenFile {
-    let destination: String? =
-      switch opening {
-      case .creating(_, let destination): destination
-      case .creatingExactly(_, _, let destination): destination
-      case .reading, .replacing, .appending: nil
-      }
-    if let code = fault(.open, path, replacing: destination).code { throw SystemError("open", path, code: code) }
-    if fileAbove(path) != nil { throw SystemError("open", path, code: 20) }  // ENOTDIR
-    let node = nodes[path]
-    if node?.isFolder == true { throw SystemError("open", path, code: 21) }  // EISDIR
-    switch opening {
-    case .reading:
-      guard let node else { throw SystemError("open", path, code: 2) }  // ENOENT
-      return VirtualFile(node, path, self)
-    case .creating(let permissions, _), .creatingExactly(let permissions, _, _):
-      guard node == nil else { throw SystemError("open", path, code: 17) }  // EEXIST
-      let node = make(path)
-      node.permissions = permissions
-      return VirtualFile(node, path, replacing: destination, self)
-    case .appending: return VirtualFile(node ?? make(path), path, appends: true, self)
-    case .replacing:
-      let node = node ?? make(path)
-      if !node.bytes.isEmpty {
-        node.bytes = []
-        touch(path, .content)
-      }
-      return VirtualFile(node, path, self)
+  func replace(_ other: String, by path: String) throws(SystemError) {
+    if [path, other].contains(where: { folder(of: $0) == $0 }) {
+      throw SystemError("replace", other, code: 16)  // EBUSY
     }
-  }
-
-  package func status(of path: String) throws(SystemError) -> FileStatus? { nodes[path]?.status }
-
-  package func destination(of path: String) -> String { path }
-
-  package func rename(_ path: String, to other: String) throws(SystemError) {
-    if let code = fault(.rename, other).code { throw SystemError("replace", other, code: code) }
-    try replace(other, by: path)
-  }
-
-  private func replace(_ other: String, by path: String) throws(SystemError) {
     guard let node = nodes[path] else { throw SystemError("replace", other, code: missing(path)) }
     guard path != other else { return }
     if let replaced = nodes[other] {
@@ -277,32 +234,22 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   }
 
   package func remove(_ path: String) {
-    guard nodes[path] != nil else { return }
+    let path = path.pathKey
+    guard nodes[path] != nil, folder(of: path) != path else { return }
     for path in [path] + content(of: path) { nodes[path] = nil }
     touch(path, .entry)
   }
 
-  package func syncFolder(of path: String) {}
-
-  package func openFolder(_ path: String, below root: String?) throws(SystemError) -> any OpenFolder {
-    if let code = fault(.open, path).code { throw SystemError("read the folder", path, code: code) }
-    guard nodes[path]?.isFolder == true else {
-      let isFile = nodes[path] != nil || fileAbove(path) != nil
-      throw SystemError("read the folder", path, code: isFile && root == nil ? 20 : 2)  // ENOTDIR or ENOENT
-    }
-    let entries = nodes.keys.filter { $0 != path && folder(of: $0) == path }.sorted()
-    return VirtualFolder(entries.map { FolderEntry(path: $0, kind: nodes[$0]!.isFolder ? .folder : .file) })
+  /// Returns how many of `count` bytes pass before a fault, and the fault's error number, if any.
+  ///
+  /// - Parameter destination: the file that the file at `path` will replace, if any.
+  func fault(
+    _ operation: Operation, _ path: String, replacing destination: String? = nil, _ count: Int = 0
+  ) -> (passes: Int, code: Int32?) {
+    faults.take(operation, path.pathKey, replacing: destination?.pathKey, count)
   }
 
-  func watch(_ folder: String, _ announce: @escaping (FolderHint) -> Void) throws(SystemError) -> any Cancellable {
-    guard nodes[folder]?.isFolder == true || folder == "." else {
-      throw SystemError("watch", folder, code: missing(folder))
-    }
-    let key = watches.add(announce)
-    watched[key] = folder
-    return AnyCancellable { [weak self] in
-      self?.watches.remove(key)
-      self?.watched[key] = nil
-    }
+  var room: Int {
+    capacity.map { max($0 - nodes.values.reduce(0) { $0 + $1.bytes.count }, 0) } ?? .max
   }
 }

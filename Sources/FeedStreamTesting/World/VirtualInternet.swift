@@ -51,7 +51,19 @@ public final class VirtualInternet {
   /// The quality of new connections.
   public var link = Link()
   /// The results of connection attempts, for addresses whose result isn't ``Answer/usual``.
-  public var answers: [SocketAddress: Answer] = [:]
+  ///
+  /// - Precondition: internet addresses are numeric. A connection to a name tries the addresses of the name; see
+  ///   ``hosts``.
+  public var answers: [SocketAddress: Answer] = [:] {
+    didSet {
+      for address in answers.keys {
+        guard case .internet(let host, _) = address.kind else { continue }
+        precondition(
+          host.isNumericHost,
+          "VirtualInternet.answers: nothing connects to the name \(host); use its numeric addresses, and set hosts")
+      }
+    }
+  }
   /// The addresses of hosts. Numeric addresses need no entry; other names without an entry are unknown. The case of the
   /// letters doesn't matter.
   public var hosts: [String: [String]] = ["localhost": ["127.0.0.1"]]
@@ -122,11 +134,9 @@ public final class VirtualInternet {
   private func place(of address: SocketAddress, _ operation: String) throws(SystemError) -> SocketAddress {
     // A test inherits no sockets.
     if case .inherited = address.kind { throw SystemError(operation, "\(address)", code: 9) }  // EBADF
-    guard case .internet(let host, let port) = address.kind else { return address }
-    guard (0...65_535).contains(port), host.isNumericHost else {
-      throw SystemError(operation, "\(address)", code: 22)  // EINVAL
-    }
-    return port == 0 ? .internet(host, port: takePort()) : address
+    if let code = address.problem { throw SystemError(operation, "\(address)", code: code) }
+    guard case .internet(let host, 0) = address.kind else { return address }
+    return .internet(host, port: takePort())
   }
 
   /// Chooses a port at which nothing listens and that no open connection uses, from the range that is reserved for that
@@ -148,7 +158,13 @@ public final class VirtualInternet {
     to address: SocketAddress, _ done: @escaping (Result<any ByteChannel, SystemError>) -> Void
   ) -> any Cancellable {
     let attempt = Attempt()
-    send(attempt, to: address, link.latency, done)
+    if let code = address.problem {
+      attempt.step = time?.after(.zero, "a connection to \(address)") {
+        done(.failure(SystemError("connect to", "\(address)", code: code)))
+      }
+    } else {
+      send(attempt, to: address, link.latency, done)
+    }
     return attempt
   }
 
@@ -224,6 +240,9 @@ public final class VirtualInternet {
   // MARK: Datagrams
 
   func openDatagrams(at address: SocketAddress) throws(SystemError) -> VirtualDatagrams {
+    guard case .internet = address.kind else {
+      throw SystemError("receive at", "\(address)", code: 22)  // EINVAL
+    }
     let address = try place(of: address, "receive at")
     guard !datagramPorts.keys.contains(where: { $0.collides(with: address) }) else {
       throw SystemError("receive at", "\(address)", code: 98)

@@ -11,8 +11,14 @@ final class VirtualPipe {
   var onLoss: (() -> Void)?
 
   // The writer's side.
+  private struct Write {
+    var chunks = FIFO<Chunk>()
+    let user: ObjectIdentifier?
+    let done: (SystemError?) -> Void
+  }
+
   /// The writes that wait for room. A cancelled publisher's write may still wait when the next publisher writes.
-  private var waiting: [(chunks: [Chunk], user: ObjectIdentifier?, done: (SystemError?) -> Void)] = []
+  private var waiting = FIFO<Write>()
   private var endings = FIFO<(SystemError?) -> Void>()
   /// The calls to the writer that are due, each in a turn of its own.
   private var reports = FIFO<() -> Void>()
@@ -29,8 +35,8 @@ final class VirtualPipe {
   }
 
   // What is in transit, and the chunks that have arrived.
-  private var travelling: [(at: StreamInstant, parcel: Parcel)] = []
-  private var arrived: [Chunk] = []
+  private var travelling = FIFO<(at: StreamInstant, parcel: Parcel)>()
+  private var arrived = FIFO<Chunk>()
   /// The number of bytes that are in transit or have arrived.
   private var held = 0
   private var arrival: (any Cancellable)?
@@ -58,12 +64,17 @@ final class VirtualPipe {
   func write(_ chunks: [Chunk], of user: ObjectIdentifier? = nil, _ done: @escaping (SystemError?) -> Void) {
     // As in the system, nothing can be written after the end, even while the end waits for earlier writes.
     guard !hasEnded, endings.isEmpty else { return report(failure(32), to: done) }  // EPIPE
-    waiting.append((chunks.filter { !$0.isEmpty }, user, done))
+    var write = Write(user: user, done: done)
+    for chunk in chunks where !chunk.isEmpty { write.chunks.append(chunk) }
+    waiting.append(write)
     pump()
   }
 
   /// Drops the bytes of a user that have not been accepted.
-  func dropWrites(of user: ObjectIdentifier) { waiting.removeAll { $0.user == user } }
+  func dropWrites(of user: ObjectIdentifier) {
+    var writes = waiting.take()
+    while let write = writes.popFirst() { if write.user != user { waiting.append(write) } }
+  }
 
   func endWriting(_ done: @escaping (SystemError?) -> Void) {
     endings.append(done)
@@ -71,19 +82,20 @@ final class VirtualPipe {
   }
 
   private func pump() {
-    if let code { while !waiting.isEmpty { report(failure(code), to: waiting.removeFirst().done) } }
-    while !waiting.isEmpty {
-      guard let chunk = waiting[0].chunks.first else {
-        report(nil, to: waiting.removeFirst().done)
-        continue
+    if let code { while let write = waiting.popFirst() { report(failure(code), to: write.done) } }
+    while var write = waiting.popFirst() {
+      while let chunk = write.chunks.popFirst() {
+        precondition(
+          link.buffer > 0, "VirtualInternet.Link: a buffer of \(link.buffer) bytes carries nothing; use 1 or more")
+        guard held < link.buffer else {
+          write.chunks.prepend(chunk)
+          return waiting.prepend(write)
+        }
+        let piece = chunk.prefix(min(max(link.segment, 1), link.buffer - held))
+        if piece.count < chunk.count { write.chunks.prepend(chunk.dropFirst(piece.count)) }
+        send(.chunk(piece), piece.count)
       }
-      precondition(
-        link.buffer > 0, "VirtualInternet.Link: a buffer of \(link.buffer) bytes carries nothing; use 1 or more")
-      guard held < link.buffer else { return }
-      let piece = chunk.prefix(min(max(link.segment, 1), link.buffer - held))
-      waiting[0].chunks[0] = chunk.dropFirst(piece.count)
-      if waiting[0].chunks[0].isEmpty { waiting[0].chunks.removeFirst() }
-      send(.chunk(piece), piece.count)
+      report(nil, to: write.done)
     }
     guard !endings.isEmpty else { return }
     // As in the system, ending again succeeds, and so does ending after the peer is gone.
@@ -125,9 +137,9 @@ final class VirtualPipe {
     isReaderGone = true
     stopReading()
     deliver = nil
-    arrived = []
+    arrived.removeAll()
     for work in [arrival.take(), turn.take()] { work?.cancel() }
-    travelling = []
+    travelling.removeAll()
     held = 0
     code = code ?? 32  // EPIPE
     pump()
@@ -136,7 +148,7 @@ final class VirtualPipe {
   /// Called when the writer has closed its end: its callbacks are dropped. Bytes that were written still arrive,
   /// followed by the end of the stream.
   func writerIsGone() {
-    waiting = []
+    waiting.removeAll()
     endings.removeAll()
     reports.removeAll()
     callBack.take()?.cancel()
@@ -154,7 +166,8 @@ final class VirtualPipe {
     writerIsGone()
     guard let time, !isOver, !isReaderGone, code == nil else { return }
     arrival.take()?.cancel()
-    travelling = [(time.now.advanced(by: link.latency), .failure(104))]  // ECONNRESET
+    travelling.removeAll()
+    travelling.append((time.now.advanced(by: link.latency), .failure(104)))  // ECONNRESET
     awaitArrival()
   }
 
@@ -163,7 +176,7 @@ final class VirtualPipe {
     guard self.code == nil || readFailure == nil else { return }
     self.code = code
     readFailure = code
-    travelling = []
+    travelling.removeAll()
     arrival.take()?.cancel()
     pump()
     deliverSoon()
@@ -172,10 +185,10 @@ final class VirtualPipe {
   // MARK: Arriving
 
   private func awaitArrival() {
-    guard arrival == nil, let next = travelling.first, let time else { return }
+    guard arrival == nil, let time, let next = travelling.popFirst() else { return }
     arrival = time.alarm(at: max(next.at, time.now), OriginNote(named: "bytes for \(name)")) { [self] in
       arrival = nil
-      switch travelling.removeFirst().parcel {
+      switch next.parcel {
       case .chunk(let chunk): arrive(chunk)
       case .end: isOver = true
       case .failure(let code): readFailure = code
@@ -215,8 +228,7 @@ final class VirtualPipe {
 
   private func deliverNow() {
     while isReading, let deliver {
-      if !arrived.isEmpty {
-        let chunk = arrived.removeFirst()
+      if let chunk = arrived.popFirst() {
         held -= chunk.count
         if !chunk.isEmpty { deliver(.chunk(chunk)) }
         pump()

@@ -2,6 +2,9 @@ public import FeedStream
 
 /// The programs that can be run in virtual time. Each is a closure.
 ///
+/// The folder in which a program is started must exist in the virtual files. Without a pipe, the program's input ends
+/// immediately, and its output is dropped, even if the stream is inherited.
+///
 ///     time.programs["upper"] = { program in
 ///       program.input.utf8Text().map { Chunk($0.uppercased()) }
 ///         .write(to: program.output)
@@ -27,9 +30,11 @@ public final class VirtualPrograms {
   }
 
   func start(_ subprocess: Subprocess) throws(SystemError) -> any ChildProcess {
+    try subprocess.checkTexts()
     guard let script = scripts[subprocess.program] else {
       throw SystemError("start", subprocess.program, code: 2)  // ENOENT
     }
+    if let folder = subprocess.folder { try time.files.requireFolder(folder, "start \(subprocess.program) in") }
     count += 1
     let program = VirtualProgram(subprocess, count, time)
     running.append(program)

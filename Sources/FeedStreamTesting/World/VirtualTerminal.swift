@@ -94,8 +94,15 @@ private final class BorrowedChannel: ByteChannel {
   init(_ channel: VirtualChannel) { self.channel = channel }
 
   var peer: SocketAddress { channel.peer }
-  func startReading(_ deliver: @escaping (ReadResult) -> Void) { if !isClosed { channel.startReading(deliver) } }
-  func stopReading() { if !isClosed { channel.stopReading() } }
+  func startReading(_ deliver: @escaping (ReadResult) -> Void) {
+    guard !isClosed else { return }
+    channel.reader = ObjectIdentifier(self)
+    channel.startReading(deliver)
+  }
+  func stopReading() {
+    // Another use may be reading.
+    if !isClosed, channel.reader == ObjectIdentifier(self) { channel.stopReading() }
+  }
   func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
     guard !isClosed else { return }
     channel.write(chunks, of: ObjectIdentifier(self)) { [weak self] in if self?.isClosed == false { done($0) } }
@@ -103,8 +110,8 @@ private final class BorrowedChannel: ByteChannel {
   func endWriting(_ done: @escaping (SystemError?) -> Void) { if !isClosed { channel.endWriting(done) } }
   func close() {
     guard !isClosed else { return }
+    stopReading()
     isClosed = true
-    channel.stopReading()
     // As in the system, only the bytes arrive that have been accepted.
     channel.dropWrites(of: ObjectIdentifier(self))
   }

@@ -28,7 +28,7 @@ final class VirtualOpen: RequestedWork {
 
 /// The body of one response in transit: its pieces arrive at their times, and wait until they are requested.
 final class VirtualBody: PullSource {
-  /// A body of at most this many bytes, all of which arrive with the head, doesn't keep its request open.
+  /// The number of unread bytes at which the connection is no longer read.
   static let window = 256 << 10
 
   private let transfer: VirtualTransfer
@@ -36,7 +36,10 @@ final class VirtualBody: PullSource {
   private let opened: StreamInstant
   private let pace: VirtualReply.Pace
   private var reader: PullSubscription<Chunk, HTTPError>?
+  private var isTaken = false
   private var position = 0
+  /// The number of bytes that are delivered before the completion.
+  private var end: Int
   private var alarm: (any Cancellable)?
   private var failure: HTTPError?
 
@@ -45,7 +48,8 @@ final class VirtualBody: PullSource {
     self.response = response
     opened = transfer.network.time.now
     pace = transfer.pace
-    transfer.open(self)
+    end = response.body.count
+    transfer.open(self, of: response, until: arrival(of: max(end - 1, 0)))
   }
 
   /// Runs when the body no longer has a subscriber, or never had one.
@@ -57,46 +61,76 @@ final class VirtualBody: PullSource {
     transfer.stop(.cancelled)
   }
 
-  /// Fails the body, because the connection is lost.
-  func fail(_ error: HTTPError) {
-    failure = error
+  /// Fails the body after the bytes that have arrived, because the connection is lost.
+  func fail(_ error: HTTPError) { fail(error, after: arrived) }
+
+  private func fail(_ error: HTTPError, after count: Int) {
+    (failure, end) = (error, count)
     alarm.take()?.cancel()
-    reader.take()?.end(.failure(error))
+    complete()
+    // A piece that arrives at this instant may not have been delivered.
+    reader?.serve()
   }
 
   private func attach(_ reader: PullSubscription<Chunk, HTTPError>) {
     self.reader = reader
     reader.begin()
-    if let failure { fail(failure) } else if position == response.body.count { finish() }
+    complete()
   }
 
   func wanted(by reader: PullSubscription<Chunk, HTTPError>) -> Bool {
+    guard position < end else {
+      complete()
+      return true
+    }
     guard hasArrived() else { return false }
-    let end = min(position + pace.bytes, response.body.count)
-    guard end <= transfer.request.maxBodyBytes else {
+    let next = min(position + pace.bytes, end)
+    guard next <= transfer.request.maxBodyBytes else {
       let error = transfer.error(.tooLarge(limit: transfer.request.maxBodyBytes))
       transfer.stop(.failed(error))
-      fail(error)
+      fail(error, after: position)
       return false
     }
-    let piece = response.body.dropFirst(position).prefix(end - position)
-    position = end
-    transfer.read(end)
+    let piece = response.body.dropFirst(position).prefix(next - position)
+    position = next
+    transfer.read(next)
     reader.hold(piece.withUnsafeBytes { Chunk(copying: $0) })
-    if position == response.body.count { finish() }
+    complete()
     return true
   }
 
-  private func finish() {
-    guard let reader = reader.take() else { return }
-    transfer.stop(.answered(response))
-    reader.end(.finished)
+  /// Completes the request if the rest of the body has arrived, and the body if all that arrived has been read.
+  private func complete() {
+    if isComplete { transfer.stop(.answered(response)) }
+    guard position == end else { return }
+    reader.take()?.end(failure.map { .failure($0) } ?? .finished)
+  }
+
+  /// True when the whole body has arrived.
+  var isComplete: Bool {
+    let count = response.body.count
+    return failure == nil && count <= transfer.request.maxBodyBytes && arrived == count
+  }
+
+  /// The number of bytes that have arrived.
+  private var arrived: Int {
+    let count = response.body.count
+    let elapsed = opened.distance(to: transfer.network.time.now).nanoseconds
+    // The first piece arrives with the head.
+    let pieces = pace.interval > .zero ? min(Int(elapsed / pace.interval.nanoseconds), count) + 1 : count
+    let (bytes, isMore) = pieces.multipliedReportingOverflow(by: pace.bytes)
+    return min(count, isMore ? count : bytes, position + Self.window)
+  }
+
+  /// The time at which the piece with the byte at `position` arrives.
+  private func arrival(of position: Int) -> StreamInstant {
+    opened.advanced(by: pace.interval.times(position / pace.bytes))
   }
 
   /// True if the next piece has arrived; otherwise, waits for it.
   private func hasArrived() -> Bool {
     let time = transfer.network.time
-    let due = opened.advanced(by: .nanoseconds(pace.interval.nanoseconds * Int64(position / pace.bytes)))
+    let due = arrival(of: position)
     guard due > time.now else { return true }
     if alarm == nil {
       alarm = time.alarm(at: due, OriginNote(named: "the body from \(transfer.host)")) { [self] in
@@ -116,7 +150,8 @@ final class VirtualBody: PullSource {
 
     func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == HTTPError {
       precondition(
-        body.reader == nil && body.position == 0, "VirtualNetwork: a body arrives only once; subscribe to it once")
+        !body.isTaken, "VirtualNetwork: a body arrives only once; subscribe to it once, or use share()")
+      body.isTaken = true
       body.attach(PullSubscription("VirtualNetwork", subscriber, body))
     }
   }

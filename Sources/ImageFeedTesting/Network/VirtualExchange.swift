@@ -19,7 +19,7 @@ public struct VirtualExchange: Sendable, Equatable {
   public var ended: StreamInstant?
   /// The request's completion; `nil` while the request is open.
   public var ending: Ending?
-  /// The number of bytes read from a body that is delivered as it arrives. A body that arrived with its head counts as
+  /// The number of bytes read from a body that is delivered as it arrives. A body that has arrived completely counts as
   /// read.
   public var bytes = 0
 }

@@ -67,20 +67,34 @@ public final class VirtualNetwork {
 
   /// Makes `script` respond to every request to `host` from now on, with any scheme and port. The case of the host's
   /// letters doesn't matter.
+  ///
+  /// - Precondition: `host` has no scheme, port or path.
   public func serve(_ host: String, _ script: @escaping VirtualOrigin) {
-    let host = host.lowercased()
+    let host = Self.checked(host)
     origins[host] = (script, origins[host]?.requests ?? 0)
   }
 
   /// Makes a host, or every host, unreachable during an outage. Open requests to it are cut off when the outage begins,
   /// or immediately if it has already begun.
+  ///
+  /// - Precondition: the outage's host has no scheme, port or path.
   public func fail(_ outage: Outage) {
+    _ = outage.host.map(Self.checked)
     outages.removeAll { $0.times.upperBound <= time.now }
     guard outage.times.upperBound > time.now, !outage.times.isEmpty else { return }
     outages.append(outage)
     for (_, transfer) in transfers.sorted(by: { $0.key < $1.key }) where outage.concerns(transfer.host) {
       transfer.cut(at: max(outage.times.lowerBound, time.now))
     }
+  }
+
+  /// The host as hosts are compared. Traps if it could never match one.
+  private static func checked(_ text: String) -> String {
+    let host = text.comparableHost
+    precondition(
+      !host.contains(where: "/[]".contains) && host.count(where: { $0 == ":" }) != 1,
+      "VirtualNetwork: \(text) isn't a host; leave out the scheme, the port and the path, which don't matter")
+    return host
   }
 
   /// Makes every host unreachable, from now until ``reconnect()``.
@@ -165,7 +179,7 @@ public final class VirtualNetwork {
       let body = hasNoBody ? Data() : body
       var latency = reply.latency
       if !transfer.isStreaming {
-        latency = latency.advanced(by: reply.pace.interval, times: max(0, body.count - 1) / reply.pace.bytes)
+        latency += reply.pace.interval.times(max(0, body.count - 1) / reply.pace.bytes)
       }
       guard body.count <= request.maxBodyBytes || transfer.streams(body) else {
         return (.failed(transfer.error(.tooLarge(limit: request.maxBodyBytes))), latency)
@@ -192,7 +206,9 @@ extension VirtualNetwork: HTTPClient {
 }
 
 extension StreamInstant.Stride {
-  fileprivate func advanced(by other: Self, times: Int) -> Self {
-    .nanoseconds(Int(nanoseconds + other.nanoseconds * Int64(times)))
+  /// `count` times this length; saturates.
+  func times(_ count: Int) -> Self {
+    let (product, overflow) = nanoseconds.multipliedReportingOverflow(by: Int64(count))
+    return Self(nanoseconds: overflow ? .max : product)
   }
 }

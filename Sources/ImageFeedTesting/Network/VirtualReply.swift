@@ -104,7 +104,7 @@ public typealias VirtualOrigin = (_ request: VirtualRequest, _ random: inout See
 public struct Outage: Hashable, Sendable {
   /// The period from the lower bound up to, but not including, the upper bound.
   public var times: Range<StreamInstant>
-  /// The host that cannot be reached; `nil` for every host.
+  /// The host that cannot be reached, with any scheme and port; `nil` for every host.
   public var host: String?
   /// The failure of requests sent during the outage.
   public var failure: HTTPError.Kind
@@ -115,6 +115,14 @@ public struct Outage: Hashable, Sendable {
     self.failure = failure
   }
 
-  /// - Parameter host: in lower case.
-  func concerns(_ host: String) -> Bool { self.host.map { $0.lowercased() == host } ?? true }
+  /// - Parameter host: see `comparableHost`.
+  func concerns(_ host: String) -> Bool { self.host.map { $0.comparableHost == host } ?? true }
+}
+
+extension String {
+  /// The host as hosts are compared: in lower case, and without the brackets of an IPv6 address.
+  var comparableHost: String {
+    let host = lowercased()
+    return host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+  }
 }

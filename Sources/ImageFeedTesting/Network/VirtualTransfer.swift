@@ -19,7 +19,7 @@ final class VirtualTransfer {
   let network: VirtualNetwork
   /// The request of the current hop.
   private(set) var request: HTTPRequest
-  /// The host of ``request``, in lower case.
+  /// The host of ``request``; see `comparableHost`.
   private(set) var host: String
   /// The redirects that were followed.
   private(set) var redirects: [HTTPRedirect] = []
@@ -56,7 +56,7 @@ final class VirtualTransfer {
     host = Self.host(of: request)
   }
 
-  private static func host(of request: HTTPRequest) -> String { (request.url.host() ?? "").lowercased() }
+  private static func host(of request: HTTPRequest) -> String { (request.url.host() ?? "").comparableHost }
 
   /// - Parameter settle: receives the response, whose body may still be arriving.
   func send(_ settle: @escaping (Result<HTTPResponse, HTTPError>) -> Void) {
@@ -175,6 +175,8 @@ final class VirtualTransfer {
     let isCut = cutAt.map { $0 < plan.due } ?? false
     let ending = isCut ? .failed(error(isSending ? .send : .receive)) : plan.ending
     if case .answered(let response) = ending {
+      // The bytes beyond the window arrive when the reader makes room.
+      if let body, !body.isComplete { return awaitDeadline() }
       guard !follow(response) else { return }
       if streams(response.body), let settle = settle.take() { return settle(.success(response)) }
     }
@@ -234,10 +236,16 @@ extension VirtualTransfer {
     isStreaming && (body.count > VirtualBody.window || pace.interval > 0 && body.count > pace.bytes)
   }
 
-  /// Called when the head has arrived, and `body` follows.
-  func open(_ body: VirtualBody) {
+  /// Called when the head of `response` has arrived, and `body` follows, whose last byte arrives at `arrival`.
+  func open(_ body: VirtualBody, of response: HTTPResponse, until arrival: StreamInstant) {
     guard number != nil else { return }
     self.body = body
+    guard arrival < deadline else { return awaitDeadline() }
+    plan = (.answered(response), arrival)
+    wait()
+  }
+
+  private func awaitDeadline() {
     plan = (.failed(error(.timedOut(.receive))), deadline)
     wait()
   }

@@ -10,9 +10,7 @@ struct SpawnCommand {
   private let folder: String?
 
   init(_ subprocess: Subprocess) throws(SystemError) {
-    let texts = [subprocess.program, subprocess.folder ?? ""] + subprocess.arguments
-    // The system would end the text at a null byte.
-    if texts.contains(where: { $0.utf8.contains(0) }) { throw SystemError("start", subprocess.program, code: EINVAL) }
+    try subprocess.checkTexts()
     let file = try Self.find(subprocess.program)
     if let folder = subprocess.folder {
       var status = stat()
@@ -99,14 +97,22 @@ struct SpawnCommand {
   }
 }
 
+extension Subprocess {
+  /// Fails if the system would end a text at a null byte, or would misread the name of a variable.
+  package func checkTexts() throws(SystemError) {
+    let texts = [program, folder ?? ""] + arguments
+    if texts.contains(where: { $0.utf8.contains(0) }) { throw SystemError("start", program, code: EINVAL) }
+    for (name, value) in environment.changes
+    where name.isEmpty || (name + (value ?? "")).utf8.contains(0) || name.utf8.contains(UInt8(ascii: "=")) {
+      throw SystemError("set the variable \(name.debugDescription) for", program, code: EINVAL)
+    }
+  }
+}
+
 extension Subprocess.Environment {
   /// The variables as `name=value` with a null at the end; `nil` for this process's environment, unchanged.
   fileprivate func variables(for program: String) throws(SystemError) -> [[CChar]]? {
     if inherits, changes.isEmpty { return nil }
-    for (name, value) in changes
-    where name.isEmpty || (name + (value ?? "")).utf8.contains(0) || name.utf8.contains(UInt8(ascii: "=")) {
-      throw SystemError("set the variable \(name.debugDescription) for", program, code: EINVAL)
-    }
     func bytes(_ text: UnsafePointer<CChar>) -> [CChar] { Array(UnsafeBufferPointer(start: text, count: strlen(text))) }
     var variables: [[CChar]: [CChar]] = [:]
     if inherits {

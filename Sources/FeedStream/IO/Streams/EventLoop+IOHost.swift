@@ -81,6 +81,17 @@ extension LoopChannel {
 }
 
 extension SocketAddress {
+  /// The error number with which the system refuses any use of this address; `nil` if the address is valid.
+  package var problem: Int32? {
+    let code: Int32 =
+      switch kind {
+      case .internet: withSystemAddress { _ in 0 }
+      case .unix(let path): withSystemPath(path) { _ in 0 }
+      case .inherited: UV_EINVAL.rawValue
+      }
+    return code == 0 ? nil : code
+  }
+
   /// Calls `body` with the address as a `sockaddr`.
   func withSystemAddress(_ body: (UnsafePointer<sockaddr>) -> Int32) -> Int32 {
     // The system would end the host at a null byte.
