@@ -56,7 +56,7 @@ extension Just: ConstantPublisher {
   /// Like `output(in:)` on other publishers, but applied immediately; as in Combine, the range's upper bound is
   /// ignored.
   @inlinable public func output<R: RangeExpression>(in range: R) -> Optional<Output>.Publisher where R.Bound == Int {
-    Optional.Publisher(range.relative(to: 0..<Int.max).lowerBound == 0 ? output : nil)
+    Optional.Publisher(range.outputIndices.lowerBound == 0 ? output : nil)
   }
 
   /// Like `prepend(_:)` on other publishers, but applied immediately.

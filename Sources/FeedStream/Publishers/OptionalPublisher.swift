@@ -88,7 +88,7 @@ extension Optional.Publisher {
 
   /// Like `output(in:)` on other publishers, but applied immediately.
   @inlinable public func output<R: RangeExpression>(in range: R) -> Self where R.Bound == Int {
-    let range = range.relative(to: 0..<Int.max)
+    let range = range.outputIndices
     precondition(range.lowerBound >= 0, "output(in: \(range)): an index cannot be negative; use 0 or more")
     return kept { _ in range.contains(0) }
   }

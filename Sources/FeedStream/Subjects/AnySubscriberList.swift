@@ -18,6 +18,9 @@
   @exclusivity(unchecked) @usableFromInline final var retired: ContiguousArray<AnySubjectEntry> = []
   /// The number of values that have been sent. Only a `CurrentValueSubject` counts them.
   @exclusivity(unchecked) @usableFromInline final var version = 0
+  /// True for a property's subject: a value that has been replaced while it was being sent isn't delivered to the
+  /// remaining subscribers, because the property never has that value.
+  @exclusivity(unchecked) @usableFromInline final var skipsOutdated = false
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
   @usableFromInline final let upstreams = UpstreamDemand()
   @exclusivity(unchecked) @usableFromInline final var confinement = SubjectConfinement()

@@ -8,8 +8,9 @@
 ///     search.text = "sea"                                          // Prints "", "sea"
 ///
 /// The publisher delivers a new value just before the property is set, so code that reads the property during the
-/// delivery sees the old value. **Demand, policy:** as in ``CurrentValueSubject``. **Confinement:** not `Sendable`, and
-/// neither is the class.
+/// delivery sees the old value. If a subscriber sets the property during the delivery, the newer value remains, and the
+/// subscribers that haven't received the earlier value receive only the newer one. **Demand, policy:** as in
+/// ``CurrentValueSubject``. **Confinement:** not `Sendable`, and neither is the class.
 @propertyWrapper
 public struct Published<Value> {
   @usableFromInline let state: PublishedState<Value>
@@ -85,6 +86,7 @@ extension Publisher where Failure == Never {
   @usableFromInline init(_ value: Value) {
     self.value = value
     subject = CurrentValueSubject(value, of: "@Published", at: nil)
+    subject.conduits.skipsOutdated = true
   }
 
   // Subscribers of the property keep the subject, but not this object, after its owner has been released.

@@ -87,18 +87,21 @@
   }
 
   /// Delivers `input`, the new current value of a subject, with its version number. Skips a subscriber that has
-  /// requested and received this value or a newer one while it was being sent.
+  /// requested and received this value or a newer one while it was being sent. If `skipsOutdated` is true and a newer
+  /// value has been sent, skips all remaining subscribers, which have received the newer one.
   @inlinable func send(_ input: Output, version: Int) -> Delivery {
     sendToEach { entry in
       guard entry.position < version else { return entry.position == version }
+      let isCurrent = version == self.version
+      if !isCurrent, skipsOutdated { return entry.demand > .none }
       guard entry.spend() else {
         // If a newer value has been sent, that send decides whether the subscriber is behind.
-        if version == self.version { entry.isBehind = true }
+        if isCurrent { entry.isBehind = true }
         return false
       }
       // Set this before the call, because the subscriber may miss a value sent during the call. The delivery of an
       // outdated value leaves `isBehind` unchanged: the subscriber may have missed the current value.
-      if version == self.version { entry.isBehind = false }
+      if isCurrent { entry.isBehind = false }
       outlet(entry).deliver(input)
       return true
     }

@@ -41,6 +41,24 @@ import Testing
     #expect(result?.says("output(in: -3...-1): an index cannot be negative; use 0 or more") == true)
   }
 
+  @Test func `output(in:) with a negative upper bound traps`() async {
+    let through = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = PassthroughSubject<Int, Never>().output(in: ...(-1))
+    }
+    #expect(through?.says("output(in: -1..<0): an index cannot be negative; use 0 or more") == true)
+    let upTo = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Optional(1).publisher.output(in: ..<(-1))
+    }
+    #expect(upTo?.says("output(in: -1..<-1): an index cannot be negative; use 0 or more") == true)
+  }
+
+  @Test func `Publishers.Retry with a negative number of attempts traps`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Publishers.Retry(upstream: PassthroughSubject<Int, Boom>(), retries: -1)
+    }
+    #expect(result?.says("retry(-1): the number of retries cannot be negative; use 0 or more") == true)
+  }
+
   @Test func `retry with a negative number of attempts traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = PassthroughSubject<Int, Boom>().retry(-1)
@@ -69,6 +87,13 @@ import Testing
     #expect(result?.says("window(for:") == true)
   }
 
+  @Test func `Publishers.Window with a count of 0 traps`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Publishers.Window(upstream: Just(1), trigger: Just(1), count: 0)
+    }
+    #expect(result?.says("window(0): a window of that size never fills; use 1 or more") == true)
+  }
+
   @Test func `scheduling on another thread's run loop traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
@@ -92,5 +117,10 @@ import Testing
     #expect(values(3...) == [3, 4])
     #expect(values(1...1) == [1])
     #expect(values(7..<9) == [])
+    #expect(values(3...Int.max) == [3, 4])
+    #expect(values(...Int.max) == [0, 1, 2, 3, 4])
+    #expect(numbers.eraseToAnyPublisher().output(at: Int.max).record().values == [])
+    #expect(Just(1).output(in: 0...Int.max).output == 1)
+    #expect(Optional(1).publisher.output(in: ...Int.max).output == 1)
   }
 }

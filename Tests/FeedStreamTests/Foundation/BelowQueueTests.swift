@@ -121,6 +121,55 @@ import Testing
     subscription?.cancel()
   }
 
+  private final class Flag: Sendable {
+    let isSet = Atomic(false)
+  }
+
+  /// Numbers without an end, except that a million numbers after the flag was set are enough to fail a test.
+  private struct Endless: Sequence, IteratorProtocol {
+    let isCancelled: Flag
+    var number = 0
+    var left = 1_000_000
+
+    mutating func next() -> Int? {
+      if isCancelled.isSet.load(ordering: .relaxed) { left -= 1 }
+      number += 1
+      return left > 0 ? number : nil
+    }
+  }
+
+  @Test func `cancelling on another thread stops an endless sequence above subscribe(on:), even in a flatMap`() async {
+    for isJoined in [false, true] {
+      let events = Journal<String>()
+      await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
+        Thread.detachNewThread {
+          let loop = EventLoop()
+          let isCancelled = Flag()
+          let endless = Endless(isCancelled: isCancelled).publisher
+            .handleEvents(
+              receiveCompletion: { _ in events.note("completed") }, receiveCancel: { events.note("cancelled") }
+            )
+            .subscribe(on: DispatchQueue(label: "endless"))
+          let stream =
+            isJoined ? Just(0).flatMap { _ in endless }.eraseToAnyPublisher() : endless.eraseToAnyPublisher()
+          // Used on this thread only.
+          nonisolated(unsafe) var subscription: AnyCancellable?
+          subscription = stream.sink { number in
+            guard number == 3 else { return }
+            loop.execute {
+              subscription?.cancel()
+              isCancelled.isSet.store(true, ordering: .relaxed)
+            }
+          }
+          loop.run()
+          loop.close()
+          done.resume()
+        }
+      }
+      #expect(events.entries == ["cancelled"])
+    }
+  }
+
   /// Delivers its subscription, and two values, on a thread of its own.
   private struct LateThread: Publisher {
     typealias Output = Int

@@ -33,6 +33,30 @@ import Testing
     subscription.cancel()
   }
 
+  @Test func `a value that a subscriber replaces during its delivery doesn't reach the remaining subscribers`() {
+    let model = Model()
+    var seen: [Int] = []
+    let first = model.$count.sink { if $0 == 1 { model.count = 2 } }
+    let second = model.$count.sink { seen.append($0) }
+    model.count = 1
+    #expect(model.count == 2)
+    #expect(seen == [0, 2])
+    first.cancel()
+    second.cancel()
+  }
+
+  @Test func `a subscriber without demand catches up with the value that replaced another during its delivery`() {
+    let model = Model()
+    let first = model.$count.sink { if $0 == 1 { model.count = 2 } }
+    let late = model.$count.record(demand: .max(1))
+    model.count = 1
+    #expect(late.values == [0])
+    late.request(.unlimited)
+    #expect(late.values == [0, 2])
+    first.cancel()
+    late.cancel()
+  }
+
   @Test func `the object's publisher signals before a property changes`() {
     let model = SpecialModel()
     var signals: [Int] = []

@@ -80,9 +80,11 @@ private final class TimingOut: Model {
   }
 }
 
-/// `subscribe(on:)`: subscribing, requesting and cancelling happen at the next opportunity.
+/// `subscribe(on:)`: subscribing, requesting and cancelling happen at the next opportunity. A value that is delivered
+/// within a request, after the cancellation, cancels immediately.
 private final class SubscribingOn: Model {
   private var asked: [Int] = []
+  private var (isAsking, isCancelled) = (false, false)
   override var isShared: Bool { true }
   override func subscribed(_ probe: Int) -> [Effect] { [.wait(0, token: 0)] }
   override func requested(_ count: Int, _ probe: Int) -> [Effect] {
@@ -91,13 +93,23 @@ private final class SubscribingOn: Model {
   }
   // The demand that is returned for a value passes directly upstream.
   override func answered(_ count: Int, _ probe: Int) -> [Effect] { [.request(0, count)] }
-  override func cancelled(_ probe: Int) -> [Effect] { [.wait(0, token: 2)] }
+  override func value(_ value: Int, _ source: Int) -> [Effect] { isAsking && isCancelled ? [.stopAll] : [.emit(value)] }
+  override func cancelled(_ probe: Int) -> [Effect] {
+    isCancelled = true
+    return [.wait(0, token: 2)]
+  }
   override func due(_ token: Int) -> [Effect] {
     switch token {
-    case 0: [.subscribe(0)]
-    case 1: [.request(0, asked.removeFirst())]
-    default: [.stopAll]
+    case 0: return [.subscribe(0)]
+    case 1:
+      isAsking = true
+      return [.request(0, asked.removeFirst()), .then(0)]
+    default: return [.stopAll]
     }
+  }
+  override func then(_ token: Int, _ one: Int, _ other: Int) -> [Effect] {
+    isAsking = false
+    return []
   }
 }
 

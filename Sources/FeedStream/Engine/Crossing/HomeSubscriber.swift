@@ -62,7 +62,7 @@ extension Publisher {
   /// - Parameter isFollowed: true if the stage subscribes again after a failure.
   @inlinable func receive<S: Subscriber>(_ stage: S, through gate: ThreadGate?, isFollowed: Bool = false)
   where S.Input == Output, S.Failure == Failure {
-    guard let gate else { return receive(home: stage) }
+    if gate == nil, !isFollowed { return receive(home: stage) }
     receive(subscriber: HomeSubscriber(stage, gate, isFollowed: isFollowed))
   }
 }
@@ -127,8 +127,11 @@ extension _JoinsPublishers where Self: Publishers.Operator {
     // The stage refuses a second subscription.
     guard !hasBegun else { return base.receive(subscription: subscription) }
     hasBegun = true
-    up = subscription
     crossing = HomePair.ofSubscriptionHandedDown(to: gate, following: true, description)
+    // Without a path or a gate, this object only drops late events. Upstream's own subscription may be used on several
+    // threads; `up` may not.
+    if isFollowed, crossing == nil, gate == nil { return base.receive(subscription: subscription) }
+    up = subscription
     if crossing != nil { bridge = .make(description, subscription) } else if let gate { subscription.join(gate) }
     guard isHere() else { return atHome(ArrivingSubscription.event(self, base.receive(subscription:))) }
     handle { base.receive(subscription: self) }

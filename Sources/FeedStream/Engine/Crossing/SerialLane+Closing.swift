@@ -21,6 +21,12 @@ extension SerialLane {
     if !isClosed { perform(duty) } else if duty == .begin { runCancellations() }
   }
 
+  /// Runs the cancellations that wait behind the current piece of work, which may never end. Call this in the lane.
+  func runWaitingCancellations() {
+    while let cancel = state.withLock({ $0.cancellations.popFirst() }) { cancel() }
+  }
+
+  // Finds nothing if the cancellation has already run.
   private func runCancellation() { state.withLock { $0.cancellations.popFirst() }?() }
 
   /// Runs the cancellations of a closed lane until there are no more.

@@ -37,7 +37,16 @@
   }
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
-    isLive && !lane.isOver ? down.receive(input) : .none
+    isLive && (lane.currentSignals.isEmpty || isWanted()) ? down.receive(input) : .none
+  }
+
+  /// Runs the cancellations that wait in the lane. Upstream may be a sequence that delivers all its values in one piece
+  /// of work, which a cancellation from another thread couldn't stop otherwise.
+  ///
+  /// - Returns: false if the stream has been cancelled.
+  @inline(never) private func isWanted() -> Bool {
+    if lane.isHere { lane.performHere(lane.runWaitingCancellations) }
+    return isLive && !lane.isOver
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {

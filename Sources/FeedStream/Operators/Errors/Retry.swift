@@ -18,10 +18,7 @@ extension Publisher {
   /// - Parameter retries: the number of times to subscribe again, 0 or more. For retries without a limit, and for
   ///   pauses between the attempts, see `retry(_:scheduler:)` with a ``RetryPolicy``.
   @inlinable public func retry(_ retries: Int) -> Publishers.Retry<Self> {
-    precondition(
-      retries >= 0,
-      "retry(\(retries)): the number of retries cannot be negative; use 0 or more, or Publishers.Retry(retries: nil)")
-    return Publishers.Retry(upstream: self, retries: retries)
+    Publishers.Retry(upstream: self, retries: retries)
   }
 }
 
@@ -35,6 +32,10 @@ extension Publishers {
     public let retries: Int?
 
     @inlinable public init(upstream: Upstream, retries: Int?) {
+      let number = retries ?? 0
+      precondition(
+        number >= 0,
+        "retry(\(number)): the number of retries cannot be negative; use 0 or more, or Publishers.Retry(retries: nil)")
       self.upstream = upstream
       self.retries = retries
     }

@@ -46,7 +46,20 @@ extension Publisher {
     if let range = range as? ClosedRange<Int> {
       precondition(range.lowerBound >= 0, "output(in: \(range)): an index cannot be negative; use 0 or more")
     }
-    return Publishers.Output(upstream: self, range: range.relative(to: 0..<Int.max))
+    return Publishers.Output(upstream: self, range: range.outputIndices)
+  }
+}
+
+extension RangeExpression<Int> {
+  /// The indices in this range, for `output(in:)`, which checks that none is negative. Alone, `relative(to:)` traps for
+  /// a last index of `Int.max` or -1, without naming the operator. No publisher delivers `Int.max` values.
+  @inlinable var outputIndices: Range<Int> {
+    switch self {
+    case let range as ClosedRange<Int>: Range(range.clamped(to: Int.min...(Int.max - 1)))
+    case let range as PartialRangeThrough<Int>: (Swift.min(range.upperBound, 0)...range.upperBound).outputIndices
+    case let range as PartialRangeUpTo<Int>: Swift.min(range.upperBound, 0)..<range.upperBound
+    default: relative(to: 0..<Int.max)
+    }
   }
 }
 

@@ -6,11 +6,11 @@ extension ConnectablePublisher {
   ///     second subscriber      x---------cancels
   ///
   /// After a disconnection, the next subscriber to attach connects again. After upstream has completed, attaching no
-  /// longer connects; a ``ConnectablePublisher`` of your own decides this in its `connect()`. **Demand, failure:** pass
-  /// through. **Cancellation:** when the last subscriber cancels, the connection is cancelled before the subscription,
-  /// even if the source is delivering values during `connect()`. If that happens during `connect()` of a
-  /// ``ConnectablePublisher`` of your own, the connection is cancelled when that call returns. **Policy:** the same as
-  /// this publisher's.
+  /// longer connects. The exception is a ``ConnectablePublisher`` of your own, if all its subscribers have cancelled:
+  /// the next one then calls `connect()`. **Demand, failure:** pass through. **Cancellation:** when the last subscriber
+  /// cancels, the connection is cancelled before the subscription, even if the source is delivering values during
+  /// `connect()`. If that happens during `connect()` of a ``ConnectablePublisher`` of your own, the connection is
+  /// cancelled when that call returns. **Policy:** the same as this publisher's.
   @inlinable public func autoconnect() -> Publishers.Autoconnect<Self> { Publishers.Autoconnect(upstream: self) }
 }
 

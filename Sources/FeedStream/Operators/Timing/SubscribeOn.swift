@@ -10,7 +10,8 @@ extension Publisher {
   /// ``Publisher/receive(on:options:)``. If `scheduler` is a queue, they arrive on that queue.
   ///
   /// **Demand:** reaches upstream on the scheduler, in the order of the requests. **Failure:** passes through.
-  /// **Cancellation:** nothing more is delivered; upstream is cancelled on the scheduler. **Policy:** forwards.
+  /// **Cancellation:** nothing more is delivered; upstream is cancelled on the scheduler, or earlier if it still
+  /// delivers a value there. **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - scheduler: runs the calls to upstream.
@@ -66,6 +67,8 @@ extension Publishers {
   private let schedule: (@escaping () -> Void) -> Void
   /// Checks the thread on which the scheduler calls, as in `ScheduledStage`.
   @exclusivity(unchecked) private var place = SubjectConfinement()
+  /// True while a scheduled request runs: upstream may deliver all its values within it.
+  @exclusivity(unchecked) private var isRequesting = false
 
   @usableFromInline init(_ down: ErasedSubscriber<Input, Failure>, schedule: @escaping (@escaping () -> Void) -> Void) {
     self.schedule = schedule
@@ -75,11 +78,22 @@ extension Publishers {
   @usableFromInline func checkPlace() { place.checkScheduled("subscribe(on:)") }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard takesEvents else { return .none }
+    guard takesEvents else {
+      stopUpstream()
+      return .none
+    }
     let more = down.receive(input)
     // Upstream runs until the cancellation reaches it. If the subscriber cancelled while receiving the value, its
     // demand is ignored.
     return isLive ? more : .none
+  }
+
+  /// Cancels upstream, which is still delivering after the cancellation. Upstream may be a sequence that delivers all
+  /// its values in one turn of the scheduler, so that the scheduled cancellation would wait forever.
+  @inline(never) @usableFromInline func stopUpstream() {
+    // A publisher of the user's that delivers outside of a request isn't in such a turn, or uses a thread of its own.
+    guard phase == .ended, place.thread == currentThread(), unconfined == nil || isRequesting else { return }
+    up.take()?.cancel()
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
@@ -91,7 +105,9 @@ extension Publishers {
     checkPlace()
     schedule { [self] in
       checkPlace()
+      let outer = exchange(&isRequesting, with: true)
       up?.request(demand)
+      isRequesting = outer
     }
   }
 

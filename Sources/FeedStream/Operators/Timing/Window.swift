@@ -56,8 +56,7 @@ extension Publisher {
   ///
   /// - Precondition: `count` is more than zero.
   @inlinable public func window(_ count: Int) -> Publishers.Window<Self, Empty<Never, Never>> {
-    precondition(count > 0, "window(\(count)): a window of that size never fills; use 1 or more")
-    return Publishers.Window(upstream: self, trigger: Empty(completeImmediately: false), count: count)
+    Publishers.Window(upstream: self, trigger: Empty(completeImmediately: false), count: count)
   }
 }
 
@@ -73,6 +72,7 @@ extension Publishers {
     public let count: Int?
 
     @inlinable public init(upstream: Upstream, trigger: Trigger, count: Int?) {
+      precondition(count ?? 1 > 0, "window(\(count ?? 1)): a window of that size never fills; use 1 or more")
       self.upstream = upstream
       self.trigger = trigger
       self.count = count

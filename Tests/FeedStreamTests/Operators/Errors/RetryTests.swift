@@ -1,5 +1,6 @@
 import FeedStream
 import FeedStreamTesting
+import Foundation
 import TestSupport
 import Testing
 
@@ -40,6 +41,39 @@ import Testing
     func failing(_ value: Int) throws -> Int { throw Boom() }
     #expect(source.retry(200_000).pulled(.requesting) == 1)
     #expect(attempts == 100_001)
+  }
+
+  /// Delivers 1, 2 and 3 immediately, even after it was cancelled.
+  private struct Unstoppable: Publisher {
+    typealias Output = Int
+    typealias Failure = Never
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+      subscriber.receive(subscription: Subscriptions.empty)
+      for number in 1...3 { _ = subscriber.receive(number) }
+      subscriber.receive(completion: .finished)
+    }
+  }
+
+  // In a process of its own, which uses no queue: retry then needs no gate on a loop.
+  @Test func `retry drops the values that a failed publisher still delivers, even on a loop`() async {
+    await #expect(processExitsWith: .success) {
+      await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
+        Thread.detachNewThread {
+          let loop = EventLoop()
+          var isFirst = true
+          let recorder = Unstoppable().tryMap { number -> Int in
+            defer { isFirst = false }
+            if isFirst { throw Boom() }
+            return number
+          }
+          .retry(1).record()
+          precondition(recorder.values == [1, 2, 3], "\(recorder.values)")
+          precondition(recorder.failure == nil, "the second attempt doesn't fail")
+          loop.close()
+          done.resume()
+        }
+      }
+    }
   }
 
   @Test func `cancelling stops retry`() {

@@ -106,6 +106,33 @@ import Testing
     }
   }
 
+  @Test func `an own publisher that has completed is connected again once all its subscribers have cancelled`() {
+    final class Own: ConnectablePublisher {
+      typealias Output = Int
+      typealias Failure = Never
+      let subject = PassthroughSubject<Int, Never>()
+      var connections = 0
+      func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+        subject.receive(subscriber: subscriber)
+      }
+      func connect() -> any Cancellable {
+        connections += 1
+        return AnyCancellable {}
+      }
+    }
+    let own = Own()
+    let shared = own.autoconnect()
+    var subscriptions: [any Subscription] = []
+    func attach() { shared.subscribe(AnySubscriber<Int, Never>(receiveSubscription: { subscriptions.append($0) })) }
+    attach()
+    own.subject.send(completion: .finished)
+    attach()
+    #expect(own.connections == 1)
+    for subscription in subscriptions { subscription.cancel() }
+    attach()
+    #expect(own.connections == 2)
+  }
+
   @Test func `a subscriber that attaches after the last one left, all during connect, connects again`() {
     var runs = 0
     let source = Deferred {
