@@ -69,7 +69,7 @@ struct FeedSource {
     var choices = choices
     choices.onFeedFound = { link in
       let title = link.title.map { " (\($0.printable))" } ?? ""
-      console.note("\(address.shown) is a web page; its feed is \(link.address.printable)\(title)")
+      console.note("\(address.shown) is a web page; its feed is \(link.address.withoutPossiblePassword.printable)\(title)")
     }
     return choices
   }
