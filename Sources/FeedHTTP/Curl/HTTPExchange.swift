@@ -52,7 +52,7 @@ class HTTPExchange {
 
   /// The destination of the body as it arrives; if there is none, the body is collected.
   var stream: BodyStream? { nil }
-  /// Called when bytes have arrived for ``stream``.
+  /// Called when the response's head, or bytes for ``stream``, have arrived.
   func noteArrival() {}
   /// Called when the request has failed, before `transfer` is used for another request.
   func keepHead(of transfer: CurlTransfer) {}
