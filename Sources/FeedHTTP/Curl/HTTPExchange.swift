@@ -189,7 +189,11 @@ class HTTPExchange {
     client.deadlines.remove(self)
     let state = self.state
     self.state = .ended
-    if case .running(let transfer) = state { client.stop(self, transfer) }
+    switch state {
+    case .running(let transfer): client.stop(self, transfer)
+    case .waiting: client.leave(self)
+    case .idle, .ended: break
+    }
     guard request.body != nil else { return }
     measuring.take()?.cancel()
     upload.take()?.cancel()
