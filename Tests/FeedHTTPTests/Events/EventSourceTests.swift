@@ -263,6 +263,18 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(5)), arguments: [true, false])
+  func `options that can't be used trap before the first connection`(isJitter: Bool) async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [isJitter] in
+      var options = EventSourceOptions()
+      if isJitter { options.jitter = 50 } else { options.pause = .seconds(-1) }
+      let origin = Origin(on: VirtualTimeScheduler()) { _, _ in Origin.Reply() }
+      _ = origin.events(at: URL(string: "http://example.com/events")!, options)
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("EventSourceOptions: \(isJitter ? "jitter is 50.0; use 0 to 1" : "pause is ")"), "\(message)")
+  }
+
   @Test(arguments: [[], [HTTPRequest.Header(name: "Cache-Control", value: "no-cache")]])
   func `events arrive through a cached client`(fields: [HTTPRequest.Header]) {
     let origin = Origin(on: time) { _, _ in Self.stream("data:a\n\n") }
