@@ -78,7 +78,8 @@ extension NothingToShow {
 
   /// The advice to run a command with one of a page's URLs, each quoted for a shell: a page chooses its URLs.
   static func choice(of addresses: [String], for command: String) -> String {
-    "choose one:\n" + addresses.prefix(10).map { "  \(command) \($0.withoutPossiblePassword.shellWord)" }.joined(separator: "\n")
+    "choose one:\n"
+      + addresses.prefix(10).map { "  \(command) \($0.withoutPossiblePassword.shellWord)" }.joined(separator: "\n")
   }
 
   private var adviceOnServer: String {

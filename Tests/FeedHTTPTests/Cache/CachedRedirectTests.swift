@@ -116,7 +116,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [3600.0, -3600]) func `setting the clock doesn't change a redirected request's timeout`(step: Double) {
+  @Test(arguments: [3600.0, -3600])
+  func `setting the clock doesn't change a redirected request's timeout`(step: Double) {
     withVirtualTime { time in
       let clock = CacheWorld.Clock()
       let world = CacheWorld(time, clock: clock)

@@ -271,8 +271,9 @@ import Testing
       let origin = Origin(on: VirtualTimeScheduler()) { _, _ in Origin.Reply() }
       _ = origin.events(at: URL(string: "http://example.com/events")!, options)
     }
+    let reason = isJitter ? "jitter is 50.0; use 0 to 1" : "pause is -1.0 seconds; use zero or more"
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(message.contains("EventSourceOptions: \(isJitter ? "jitter is 50.0; use 0 to 1" : "pause is ")"), "\(message)")
+    #expect(message.contains("EventSourceOptions: \(reason)"), "\(message)")
   }
 
   @Test(arguments: [[], [HTTPRequest.Header(name: "Cache-Control", value: "no-cache")]])
