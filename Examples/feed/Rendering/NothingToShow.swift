@@ -127,6 +127,7 @@ extension HTTPError {
   fileprivate var hint: String {
     switch kind {
     case .nameResolution, .connect, .send, .receive, .truncated, .timedOut: "retry when the server is reachable"
+    case .invalidRequest where cause.hasPrefix("the proxy"): "check the proxy"
     case .invalidRequest, .notHTTP, .tooManyRedirects, .redirectRefused: "check the URL"
     case .privateNetwork: "if you trust the private URL, load it directly"
     case .tls, .encoding, .tooLarge, .headersTooLarge: "retry later, or tell the site's owner"

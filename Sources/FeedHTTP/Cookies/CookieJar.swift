@@ -57,7 +57,7 @@ public final class CookieJar {
     dropExpired(at: time)
     var domains: Set<String> = []
     for field in fields {
-      guard let cookie = cookie(field, url, at: time), mayKeep(cookie, from: url) else { continue }
+      guard let cookie = self.cookie(field, url, at: time), mayKeep(cookie, from: url) else { continue }
       keep(cookie, at: time)
       domains.insert(cookie.domain)
     }
