@@ -95,7 +95,8 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
 
   /// A URL from a page, which may have the user and the password of the page's own URL.
   private static func shown(_ address: String) -> String {
-    (URL(string: address)?.withoutUser.absoluteString ?? address).printable(limit: 200)
+    let url = URL(string: address)
+    return (url?.user == nil ? address : url?.withoutUser.absoluteString ?? address).printable(limit: 200)
   }
 
   private static func describe(status: Int) -> String {
