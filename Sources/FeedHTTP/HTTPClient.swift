@@ -20,8 +20,8 @@ public protocol HTTPClient {
 
   /// Sends a request, and delivers the response's body as it arrives.
   ///
-  /// Like ``get(_:)-(HTTPRequest)``, but delivers the response as soon as the first bytes of its body arrive; the body
-  /// reports later failures. **Cancellation:** closes the transfer if the response has not been delivered. After that,
+  /// Like ``get(_:)-(HTTPRequest)``, but delivers the response as soon as its head has arrived; the body reports later
+  /// failures. **Cancellation:** closes the transfer if the response has not been delivered. After that,
   /// the transfer is closed when the subscription to the body is cancelled, or when the response is dropped without a
   /// subscription to its body.
   ///

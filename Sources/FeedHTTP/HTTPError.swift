@@ -17,7 +17,8 @@ public struct HTTPError: Error, Hashable, Sendable {
 
   /// The kind of failure.
   public enum Kind: Hashable, Sendable {
-    /// The URL is not http or https; the method or a header field cannot be sent; or the method allows no body.
+    /// The URL is not http or https; the proxy's URL is not valid; the method or a header field cannot be sent; or the
+    /// method allows no body.
     case invalidRequest
     /// The host's name was not found, or no name server could be reached.
     case nameResolution

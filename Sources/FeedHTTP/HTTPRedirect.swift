@@ -163,7 +163,7 @@ extension URL {
   }
 
   /// This URL with the user and the password of `other`, if it has none of its own.
-  fileprivate func keepingUser(of other: URL) -> URL {
+  package func keepingUser(of other: URL) -> URL {
     guard user == nil, other.user != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true),
       let others = URLComponents(url: other, resolvingAgainstBaseURL: true)
     else { return self }

@@ -63,7 +63,9 @@ extension HTTPBody {
       parts += field.body.parts + [.bytes(Chunk("\r\n"))]
     }
     parts.append(.bytes(Chunk("--\(boundary)--\r\n")))
-    return HTTPBody(parts, type: "multipart/form-data; boundary=\(boundary)")
+    // A boundary may have characters that a parameter may only have in quotes (RFC 2045, section 5.1).
+    let value = HTTPSyntax.isToken(boundary) ? boundary : "\"\(boundary)\""
+    return HTTPBody(parts, type: "multipart/form-data; boundary=\(value)")
   }
 }
 

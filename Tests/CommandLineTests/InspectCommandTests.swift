@@ -56,6 +56,23 @@ import Testing
     }
   }
 
+  @Test(arguments: [["load"], ["load", "--format", "json"], ["inspect"], ["inspect", "--format", "json"]])
+  func `the password in a feed's URL isn't shown with the relative URLs of its items or of a page`(
+    command: [String]
+  ) async throws {
+    let item = "<item><guid>1</guid><link>/post</link><enclosure url=\"/a.jpg\" type=\"image/jpeg\"/></item>"
+    let feed = Data("<rss version=\"2.0\"><channel>\(item)</channel></rss>".utf8)
+    for body in [feed, Self.page("/1.xml", "/2.xml")] {
+      try await withOrigin(serving: body) { _, url, cache in
+        let secret = url.replacing("http://", with: "http://ann:secret@")
+        let load = command[0] == "load" ? ["--cache", cache] : []
+        let run = try await FeedBinary.run([command[0], secret] + load + command.dropFirst())
+        #expect((run.output + run.errors).contains(body == feed ? "/a.jpg" : "/2.xml"), "\(run)")
+        #expect(!(run.output + run.errors).contains("secret"), "\(run)")
+      }
+    }
+  }
+
   @Test func `inspect's text marks the image that is shown, or says that an item has none`() async throws {
     try await withFolder { folder in
       let file = folder.appending(path: "feed.xml")

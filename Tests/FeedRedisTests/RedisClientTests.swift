@@ -422,6 +422,29 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func `after $, every read of a stream begins where the stream ended at first`(hasEntry: Bool) throws {
+    var reads = 0
+    try withServer { words in
+      let entry = "*2\r\n$3\r\n5-0\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n"
+      if words[0] == "XREVRANGE" { return hasEntry ? "*1\r\n\(entry)" : "*0\r\n" }
+      guard words[0] == "XREAD" else { return nil }
+      reads += 1
+      // The first read ends without an entry.
+      return reads == 1 ? "_\r\n" : ""
+    } _: { time, server, client, _ in
+      let reading = client.entries(of: "s", after: "$").sink { _ in
+      } receiveValue: { _ in
+      }
+      time.advance(by: .seconds(1))
+      let last = hasEntry ? "5-0" : "0-0"
+      let read = "XREAD COUNT 512 BLOCK 5000 STREAMS s \(last)"
+      #expect(server.heard.joined().filter { $0.hasPrefix("X") } == ["XREVRANGE s + - COUNT 1", read, read])
+      reading.cancel()
+      time.advance(by: .seconds(1))
+    }
+  }
+
   @Test func `a cancelled command's reply isn't delivered to the next command`() throws {
     try withServer { words in
       words[0] == "ECHO" ? "+\(words[1])\r\n" : nil

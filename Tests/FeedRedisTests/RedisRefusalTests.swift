@@ -26,6 +26,15 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("CROSSSLOT Keys in request don't hash to the same slot", false), ("MOVED 1 10.0.0.2:6379", true),
+    ("ASK 1 10.0.0.2:6379", true), ("CLUSTERDOWN The cluster is down", true), ("WRONGTYPE no list", false),
+  ])
+  func `a refusal is temporary if the same command may succeed later`(_ text: String, _ isTemporary: Bool) {
+    let address = RedisAddress(.unix(path: "/run/redis"))
+    #expect(RedisError.refused(address, RedisRefusal(text)).isTemporary == isTemporary)
+  }
+
   @Test func `a refusal of few characters and many scalars is truncated, too`() {
     let refusal = RedisRefusal("ERR a" + String(repeating: "\u{301}", count: 10_000)).shown(without: nil)
     #expect(refusal.message.unicodeScalars.count == 301)

@@ -32,7 +32,8 @@ enum Inspection {
 
   private static func object(_ link: FeedLink) -> String {
     let title = link.title.map { ",\"title\":\(FeedJSON.quoted($0))" } ?? ""
-    return "{\"url\":\(FeedJSON.quoted(link.address))\(title),\"type\":\(FeedJSON.quoted(link.type))}"
+    let address = FeedJSON.quoted(link.address.withoutPossiblePassword)
+    return "{\"url\":\(address)\(title),\"type\":\(FeedJSON.quoted(link.type))}"
   }
 }
 
@@ -41,7 +42,10 @@ extension Inspection {
     switch self {
     case .page(let links):
       "A web page that links to \(links.count == 1 ? "a feed" : "\(links.count) feeds"):\n"
-        + links.map { "  \($0.address.printable)\($0.title.map { "  \($0.printable)" } ?? "")  \($0.type.printable)\n" }
+        + links.map { link in
+          "  \(link.address.withoutPossiblePassword.printable)\(link.title.map { "  \($0.printable)" } ?? "")"
+            + "  \(link.type.printable)\n"
+        }
         .joined()
     case .feed(let feed, let ids):
       head(of: feed, style)

@@ -69,7 +69,8 @@ struct FeedSource {
     var choices = choices
     choices.onFeedFound = { link in
       let title = link.title.map { " (\($0.printable))" } ?? ""
-      console.note("\(address.shown) is a web page; its feed is \(link.address.printable)\(title)")
+      let feed = link.address.withoutPossiblePassword.printable
+      console.note("\(address.shown) is a web page; its feed is \(feed)\(title)")
     }
     return choices
   }

@@ -78,7 +78,8 @@ extension NothingToShow {
 
   /// The advice to run a command with one of a page's URLs, each quoted for a shell: a page chooses its URLs.
   static func choice(of addresses: [String], for command: String) -> String {
-    "choose one:\n" + addresses.prefix(10).map { "  \(command) \($0.shellWord)" }.joined(separator: "\n")
+    "choose one:\n"
+      + addresses.prefix(10).map { "  \(command) \($0.withoutPossiblePassword.shellWord)" }.joined(separator: "\n")
   }
 
   private var adviceOnServer: String {
@@ -126,6 +127,7 @@ extension HTTPError {
   fileprivate var hint: String {
     switch kind {
     case .nameResolution, .connect, .send, .receive, .truncated, .timedOut: "retry when the server is reachable"
+    case .invalidRequest where cause.hasPrefix("the proxy"): "check the proxy"
     case .invalidRequest, .notHTTP, .tooManyRedirects, .redirectRefused: "check the URL"
     case .privateNetwork: "if you trust the private URL, load it directly"
     case .tls, .encoding, .tooLarge, .headersTooLarge: "retry later, or tell the site's owner"

@@ -12,7 +12,7 @@ final class CacheExchange: PullSource {
   /// The caller's time limit for all hops together.
   private let timeout: StreamInstant.Stride
   private var redirects: [HTTPRedirect] = []
-  private var began: Date?
+  private var began: StreamInstant?
   private let steps = CacheSteps()
   private var flight: CacheFlight?
   /// False if the store has failed.
@@ -27,9 +27,17 @@ final class CacheExchange: PullSource {
   func wanted(by subscription: PullSubscription<HTTPResponse, HTTPError>) -> Bool {
     guard began == nil else { return false }
     self.subscription = subscription
-    began = client.now()
+    began = now
     hop()
     return false
+  }
+
+  /// The time on the client's scheduler, because the wall clock may be set meanwhile; without a scheduler, the wall
+  /// clock's time.
+  private var now: StreamInstant {
+    if let scheduler = client.scheduler { return scheduler.now }
+    let seconds = client.now().timeIntervalSince1970
+    return StreamInstant(nanoseconds: Int64(min(max(seconds, 0), 9e9) * 1e9))
   }
 
   func cancelled(_: PullSubscription<HTTPResponse, HTTPError>) {
@@ -47,7 +55,7 @@ final class CacheExchange: PullSource {
   // MARK: One hop
 
   private func hop() {
-    let request = CacheRequest(self.request)
+    let request = CacheRequest(self.request, limit: timeout)
     if request.mayNotStore, !request.isOnlyIfCached { return bypass(request) }
     steps.take(client.store.responses(for: request.key, where: request.selection)) { [self] result in
       switch result {
@@ -110,7 +118,10 @@ final class CacheExchange: PullSource {
 
   /// Sends the request to the server, or waits for an identical request that is in flight.
   private func fly(_ request: CacheRequest, stored: HTTPStoredResponse?, isShared: Bool) {
-    if isShared, request.maySharePending, let flight = client.flights[request.sharingKey], flight.isPending {
+    if isShared, request.maySharePending, let flight = client.flights[request.sharingKey], flight.isPending,
+      // After redirects, that request may have more time left than this one.
+      flight.timeout <= self.request.timeout
+    {
       client.report(.shared, self.request)
       self.flight = flight
       return flight.join(self)
@@ -130,7 +141,7 @@ final class CacheExchange: PullSource {
     guard subscription != nil else { return }
     switch outcome.result {
     case .success(let response):
-      let request = CacheRequest(self.request)
+      let request = CacheRequest(self.request, limit: timeout)
       guard isFirst || outcome.mayBeShared(by: request, at: client.now()) else {
         flight = nil
         return fly(request, stored: outcome.stored, isShared: false)
@@ -170,11 +181,9 @@ final class CacheExchange: PullSource {
 
   private func follow(_ next: HTTPRequest) {
     leave()
-    let timeout = request.timeout
     request = next
-    let passed = max(0, client.now().timeIntervalSince(began ?? client.now()))
-    began = client.now()
-    request.timeout = max(.milliseconds(1), timeout - .nanoseconds(Int(min(passed, 1e9) * 1e9)))
+    let passed = began.map { $0.distance(to: now) } ?? 0
+    request.timeout = max(.milliseconds(1), timeout - max(0, passed))
     hop()
   }
 

@@ -68,6 +68,9 @@ final class CacheFlight {
     ask(validating: stored)
   }
 
+  /// The time limit of the request, which may be the rest of a longer one.
+  var timeout: StreamInstant.Stride { request.request.timeout }
+
   /// The key of the stored responses that this flight changes.
   var key: String { request.key }
 

@@ -1,13 +1,17 @@
 internal import CZlib
+import FeedStream
 import Foundation
 
 /// A request's demands on a cache (RFC 9111, section 5.2.1), and the request's key in the cache.
 struct CacheRequest: Sendable {
   let request: HTTPRequest
   private let control: CacheControl
+  /// The caller's time limit; after a redirect, less time is left in the request's own `timeout`.
+  private let limit: StreamInstant.Stride
 
-  init(_ request: HTTPRequest) {
+  init(_ request: HTTPRequest, limit: StreamInstant.Stride? = nil) {
     self.request = request
+    self.limit = limit ?? request.timeout
     let lines = request.values(of: "Cache-Control")
     let pragma = CacheControl(request.values(of: "Pragma"))
     // Pragma counts only if there is no Cache-Control (section 5.4).
@@ -17,13 +21,16 @@ struct CacheRequest: Sendable {
   /// Identifies stored responses. Credentials are among the selectors instead.
   var key: String { request.url.normalized }
 
-  /// Identifies requests that one response can serve: those with the same URL, fields and limits.
+  /// Identifies requests that one response can serve: those with the same URL, fields, limits and proxy, whose origins
+  /// give them the same access to private networks.
   var sharingKey: String {
     let fields = request.headers.map { "\($0.name.lowercased()):\($0.value)" }.sorted()
+    let origin = "\(request.origin?.lowercasedHost ?? "") \(request.originIsPrivate.map { "\($0)" } ?? "")"
     let limits =
-      "\(request.timeout) \(request.connectTimeout) \(request.maxBodyBytes) \(request.decodesContent) "
-      + "\(request.skipsRedirectBodies) " + (isChosenByOthers ? "others'" : "own")
-    return ([key, request.url.user ?? "", request.url.password ?? "", limits] + fields).joined(separator: "\n")
+      "\(limit) \(request.connectTimeout) \(request.maxBodyBytes) \(request.decodesContent) "
+      + "\(request.skipsRedirectBodies) " + (isChosenByOthers ? origin : "own")
+    let proxy = request.proxy.map { "\($0)" } ?? ""
+    return ([key, request.url.user ?? "", request.url.password ?? "", limits, proxy] + fields).joined(separator: "\n")
   }
 
   /// True if the response must not be stored, because the request forbids that or requests a part.

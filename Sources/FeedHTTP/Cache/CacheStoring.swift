@@ -64,8 +64,9 @@ extension CacheRequest {
     }
     let renewing = headers.endToEnd.keeping { !Self.describesBody.contains($0.lowercased()) }
     let names = Set(renewing.map { $0.name.lowercased() })
-    // The stored `Age` is that of the old response.
-    var kept = stored.headers.keeping { !names.contains($0.lowercased()) && $0.lowercased() != "age" }
+    // The stored `Age` is that of the old response, and its cookies were set when it arrived.
+    let outdated = names.union(["age", "set-cookie"])
+    var kept = stored.headers.keeping { !outdated.contains($0.lowercased()) }
     kept = HTTPHeaders(lines: Chunk(joining: [kept.lines, renewing.lines]))
     if !names.contains("date") {
       kept = kept.keeping { $0.lowercased() != "date" }.adding("Date", HTTPDate.text(received))
@@ -122,9 +123,10 @@ extension HTTPStoredResponse {
   /// The stored response as delivered without validation: with its age, and without fields that need validation.
   func unvalidated(at now: Date) -> HTTPResponse {
     let freshness = CacheFreshness(head)
-    let hidden = freshness.hiddenFields
+    // Cookies were set when the response arrived. Setting them again would undo later changes, such as a login.
+    let hidden = freshness.hiddenFields.union(["age", "set-cookie"])
     let age = min(freshness.age(at: now), 2_147_483_648).rounded(.down)
-    let headers = head.headers.keeping { $0.lowercased() != "age" && !hidden.contains($0.lowercased()) }
+    let headers = head.headers.keeping { !hidden.contains($0.lowercased()) }
     return response(headers.adding("Age", "\(Int(age))"))
   }
 

@@ -28,6 +28,9 @@ extension HTTPClient {
   /// - **Equal requests in flight** wait for the response to the first one, and use it if the rules allow that.
   /// - **Redirects** are followed by the cache: each hop is stored separately, without its body.
   ///
+  /// A stored response is delivered without `Set-Cookie`: its cookies are set once, when it arrives. To use a cookie
+  /// jar, too, write `client.cached(in: store).withCookies(in: jar)`, so that the cache knows the request's cookies.
+  ///
   /// This is not a `FeedCache`, which keeps feeds for display, regardless of HTTP's rules.
   ///
   /// - Parameters:

@@ -6,7 +6,8 @@ extension HTTPClient {
   /// cookies are stored and sent, too. Without such a client, no cookies are kept.
   ///
   /// If a request has its own `Cookie` field, that field is sent instead of the jar's cookies, and only to the
-  /// request's own origin. The timeout applies to each hop.
+  /// request's own origin. The timeout applies to each hop. A cache must be closer to the network than the cookies:
+  /// `client.cached(in: store).withCookies(in: jar)`.
   ///
   /// - Parameter maxRedirects: the maximum number of redirects to follow per request; 10 by default.
   public func withCookies(in jar: CookieJar, maxRedirects: Int = 10) -> CookieHTTPClient {

@@ -38,24 +38,37 @@ public final class CookieJar {
   /// The cookies that have not expired, in the order in which they were set.
   public var cookies: [Cookie] {
     get {
-      dropExpired()
+      dropExpired(at: now())
       return stored.values.sorted { $0.order < $1.order }.map(\.cookie)
     }
     set {
       stored = [:]
-      for cookie in newValue { keep(cookie) }
+      let time = now()
+      for cookie in newValue { keep(cookie, at: time) }
+      dropExcess(in: Set(newValue.map(\.domain)))
     }
   }
 
   /// Stores the cookies that a response from `url` sets.
   public func store(_ headers: HTTPHeaders, from url: URL) {
-    for field in headers.values(of: "Set-Cookie") { if let cookie = cookie(field, url) { store(cookie, url) } }
+    let fields = headers.values(of: "Set-Cookie")
+    guard !fields.isEmpty else { return }
+    let time = now()
+    dropExpired(at: time)
+    var domains: Set<String> = []
+    for field in fields {
+      guard let cookie = self.cookie(field, url, at: time), mayKeep(cookie, from: url) else { continue }
+      keep(cookie, at: time)
+      domains.insert(cookie.domain)
+    }
+    // Once per response, because a response may set a thousand cookies.
+    dropExcess(in: domains)
   }
 
   /// The value of `Cookie` for a request to `url`; `nil` when there are no cookies for it.
   public func field(for url: URL) -> String? {
     guard !stored.isEmpty, let host = Self.host(url) else { return nil }
-    dropExpired()
+    dropExpired(at: now())
     let path = Self.path(url)
     uses += 1
     let found = stored.filter { Self.isFor($0.value.cookie, host, path, isSecure: Self.isSecure(url)) }
@@ -74,7 +87,7 @@ public final class CookieJar {
   // MARK: Storing
 
   /// The cookie that a field sets; `nil` if the response may not set it (section 5.7).
-  private func cookie(_ field: String, _ url: URL) -> Cookie? {
+  private func cookie(_ field: String, _ url: URL, at time: Date) -> Cookie? {
     guard let set = SetCookie(field), let host = Self.host(url) else { return nil }
     var domain = set.domain.map { PublicSuffixes.host($0[...]) } ?? ""
     if !domain.isEmpty, suffixes.contains(domain) || domain.hasSuffix(".") {
@@ -90,7 +103,6 @@ public final class CookieJar {
     case .host where !set.isSecure || !domain.isEmpty || set.path != "/": return nil
     default: break
     }
-    let time = now()
     var expires = set.maxAge.map { $0 <= 0 ? .distantPast : time + min(Double($0), Self.longest) } ?? set.expires
     if let date = expires { expires = min(date, time + Self.longest) }
     return Cookie(
@@ -98,45 +110,50 @@ public final class CookieJar {
       expires: expires, isSecure: set.isSecure, isHTTPOnly: set.isHTTPOnly, created: time)
   }
 
-  private func store(_ cookie: Cookie, _ url: URL) {
-    // A cookie set over http must not replace or shadow a secure one.
-    if !Self.isSecure(url) {
-      let isOverlaid = stored.values.contains { other in
+  /// False for a cookie set over http that would replace or shadow a secure one.
+  private func mayKeep(_ cookie: Cookie, from url: URL) -> Bool {
+    Self.isSecure(url)
+      || !stored.values.contains { other in
         let other = other.cookie
         return other.isSecure && other.name == cookie.name && Self.matches(cookie.path, path: other.path)
           && (Self.matches(other.domain, domain: cookie.domain) || Self.matches(cookie.domain, domain: other.domain))
       }
-      if isOverlaid { return }
-    }
-    keep(cookie)
   }
 
-  private func keep(_ cookie: Cookie) {
+  /// Stores a cookie, or removes it if it has expired.
+  private func keep(_ cookie: Cookie, at time: Date) {
     let key = Key(domain: cookie.domain, path: cookie.path, name: cookie.name, isHostOnly: cookie.isHostOnly)
+    guard !cookie.isExpired(at: time) else {
+      stored[key] = nil
+      return
+    }
     var cookie = cookie
     uses += 1
     var order = uses
     if let old = stored[key] { (cookie.created, order) = (old.cookie.created, old.order) }
     stored[key] = (cookie, uses, order)
-    dropExpired()
-    drop(beyond: mostPerDomain) { $0.domain == cookie.domain }
-    drop(beyond: most) { _ in true }
   }
 
-  private func dropExpired() {
-    let time = now()
-    let gone = stored.filter { $0.value.cookie.expires.map { $0 <= time } ?? false }.map(\.key)
+  private func dropExpired(at time: Date) {
+    let gone = stored.filter { $0.value.cookie.isExpired(at: time) }.map(\.key)
     for key in gone { stored[key] = nil }
   }
 
+  /// Drops the cookies beyond the limits, in total and in the domains whose cookies have changed.
+  private func dropExcess(in domains: Set<String>) {
+    let changed = Dictionary(grouping: stored.keys.filter { domains.contains($0.domain) }, by: \.domain)
+    for keys in changed.values { drop(keys, beyond: mostPerDomain) }
+    drop(Array(stored.keys), beyond: most)
+  }
+
   /// Drops the cookies that may be sent over http first, then the least recently used.
-  private func drop(beyond most: Int, where isMeant: (Key) -> Bool) {
-    let meant = stored.filter { isMeant($0.key) }
-    guard meant.count > most else { return }
-    let order = meant.sorted { a, b in
-      a.value.cookie.isSecure != b.value.cookie.isSecure ? !a.value.cookie.isSecure : a.value.used < b.value.used
+  private func drop(_ keys: [Key], beyond most: Int) {
+    guard keys.count > most else { return }
+    let order = keys.sorted { a, b in
+      let (a, b) = (stored[a]!, stored[b]!)
+      return a.cookie.isSecure != b.cookie.isSecure ? !a.cookie.isSecure : a.used < b.used
     }
-    for entry in order.prefix(meant.count - most) { stored[entry.key] = nil }
+    for key in order.prefix(keys.count - most) { stored[key] = nil }
   }
 
   // MARK: Matching
@@ -172,4 +189,8 @@ public final class CookieJar {
   }
 
   private static func isSecure(_ url: URL) -> Bool { url.scheme?.lowercased() == "https" }
+}
+
+extension Cookie {
+  fileprivate func isExpired(at time: Date) -> Bool { expires.map { $0 <= time } ?? false }
 }

@@ -3,7 +3,7 @@ import FeedStream
 /// Decides which requests run and which wait, based on a total limit and a limit per host.
 ///
 /// Hosts take turns, and the requests to one host run in the order in which they were made. A host that never responds
-/// delays only its own requests. Every operation is O(1).
+/// delays only its own requests. Every operation is O(1), on average for `leave(_:where:)`.
 struct Admission<Item> {
   /// Represents a host. Two hosts with the same key share a limit.
   typealias Key = Int
@@ -11,6 +11,9 @@ struct Admission<Item> {
   private struct Host {
     var running = 0
     var waiting = FIFO<Item>()
+    var count = 0
+    /// The number of items that have left, at most, since those were removed.
+    var leftCount = 0
     var isInTurn = false
 
     // These methods work in place: reading a value out of the dictionary would copy it.
@@ -24,7 +27,31 @@ struct Admission<Item> {
     /// - Returns: true if the host is idle afterwards.
     mutating func release() -> Bool {
       running -= 1
-      return running == 0 && waiting.isEmpty
+      return running == 0 && waiting.isEmpty && !isInTurn
+    }
+
+    mutating func wait(_ item: Item, first isFirst: Bool) {
+      if isFirst { waiting.prepend(item) } else { waiting.append(item) }
+      count += 1
+    }
+
+    mutating func popFirst() -> Item? {
+      guard let item = waiting.popFirst() else { return nil }
+      count -= 1
+      return item
+    }
+
+    mutating func leave(where isWaiting: (Item) -> Bool) -> [Item] {
+      leftCount += 1
+      guard leftCount > count / 2 else { return [] }
+      leftCount = 0
+      var removed: [Item] = []
+      for _ in 0..<count {
+        let item = waiting.removeFirst()
+        if isWaiting(item) { waiting.append(item) } else { removed.append(item) }
+      }
+      count -= removed.count
+      return removed
     }
 
     /// - Returns: true if the host now waits for its turn.
@@ -63,12 +90,17 @@ struct Admission<Item> {
 
   /// Makes `item` wait for its turn in `next()`. If `cameBack` is true, it goes ahead of the host's other items.
   mutating func wait(_ item: Item, for key: Key, cameBack: Bool = false) {
-    if cameBack {
-      hosts[key, default: Host()].waiting.prepend(item)
-    } else {
-      hosts[key, default: Host()].waiting.append(item)
-    }
+    hosts[key, default: Host()].wait(item, first: cameBack)
     enterTurn(key)
+  }
+
+  /// Records that an item of `key` no longer waits. Such items are removed once they may be more than half of the
+  /// host's.
+  ///
+  /// - Returns: the removed items. Releasing an item may lead to other calls, so that must not happen during this one.
+  mutating func leave(_ key: Key, where isWaiting: (Item) -> Bool) -> [Item] {
+    guard let index = hosts.index(forKey: key) else { return [] }
+    return hosts.values[index].leave(where: isWaiting)
   }
 
   /// Records that a request to `key` no longer runs.
@@ -84,13 +116,19 @@ struct Admission<Item> {
 
   /// Returns the next item that may run; it then counts as running.
   mutating func next() -> Item? {
-    guard running < limit, let key = turn.popFirst() else { return nil }
-    hosts[key]!.isInTurn = false
-    let item = hosts[key]!.waiting.popFirst()!
-    hosts[key]!.running += 1
-    running += 1
-    enterTurn(key)
-    return item
+    while running < limit, let key = turn.popFirst() {
+      hosts[key]!.isInTurn = false
+      guard let item = hosts[key]!.popFirst() else {
+        // All of its items have left.
+        if hosts[key]!.running == 0 { hosts[key] = nil }
+        continue
+      }
+      hosts[key]!.running += 1
+      running += 1
+      enterTurn(key)
+      return item
+    }
+    return nil
   }
 
   /// Empties the queues and returns their items.
@@ -99,7 +137,7 @@ struct Admission<Item> {
     var items: [Item] = []
     for key in hosts.keys {
       hosts[key]!.isInTurn = false
-      while let item = hosts[key]!.waiting.popFirst() { items.append(item) }
+      while let item = hosts[key]!.popFirst() { items.append(item) }
     }
     return items
   }

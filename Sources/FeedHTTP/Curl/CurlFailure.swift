@@ -18,6 +18,7 @@ struct CurlFailure {
   var mayUseProxy: Bool
 
   var kind: HTTPError.Kind {
+    if isProxyInvalid { return .invalidRequest }
     if proxyRefusal != nil { return .connect }
     return switch code {
     case CURLE_UNSUPPORTED_PROTOCOL:
@@ -47,6 +48,9 @@ struct CurlFailure {
     }
   }
 
+  /// True if libcurl can't use the proxy's URL. Its sentence then contains that URL, and with it the password.
+  private var isProxyInvalid: Bool { sentence.hasPrefix("Unsupported proxy") }
+
   /// The error of a request that failed at a proxy.
   private var proxyRefusal: String? {
     if let match = sentence.firstMatch(of: /CONNECT tunnel failed, response (\d+)/) {
@@ -70,6 +74,10 @@ struct CurlFailure {
     switch kind {
     case .headersTooLarge: return "a field is longer than 100 KiB"
     default: break
+    }
+    if isProxyInvalid {
+      return "the proxy's URL isn't valid; begin it with http:, https:, socks5: or socks5h:, and write special "
+        + "characters in its password as %2F (/), %23 (#), %3F (?), %40 (@) and %20 (space)"
     }
     if code == CURLE_COULDNT_RESOLVE_PROXY { return "the proxy was not found (\(sentence.lowercasedFirst))" }
     if code == CURLE_ABORTED_BY_CALLBACK { return "the proxy's response does not end" }

@@ -113,6 +113,12 @@ extension CurlHTTPClient {
     run(exchange)
   }
 
+  /// Forgets a waiting `exchange` that has ended, and the body of its request.
+  func leave(_ exchange: HTTPExchange) {
+    let removed = admission.leave(exchange.host) { if case .waiting = $0.state { true } else { false } }
+    withExtendedLifetime(removed) {}
+  }
+
   /// Stops the running `exchange`; if its connection uses HTTP/1.1, the connection is closed when this returns.
   func stop(_ exchange: HTTPExchange, _ transfer: CurlTransfer) {
     multi.remove(transfer)

@@ -145,6 +145,8 @@ final class CurlTransfer {
       exchange?.skipBody()
     }
     if reader.endsWithConnection, connection == nil { expectEnd() }
+    // The first byte of the body may come much later, such as the first event of a stream.
+    if reader.hasFinalHeader, !reader.isRedirect { exchange?.noteArrival() }
     return true
   }
 
@@ -229,7 +231,7 @@ extension CurlTransfer {
     return .success(response)
   }
 
-  /// The head of the response, once its body arrives.
+  /// The head of the response, once it has arrived.
   func head(of exchange: HTTPExchange) -> HTTPResponse {
     var head = HTTPResponse(
       status: integer(CURLINFO_RESPONSE_CODE), headers: reader.headers, body: Data(), url: exchange.request.url,

@@ -52,7 +52,7 @@ class HTTPExchange {
 
   /// The destination of the body as it arrives; if there is none, the body is collected.
   var stream: BodyStream? { nil }
-  /// Called when bytes have arrived for ``stream``.
+  /// Called when the response's head, or bytes for ``stream``, have arrived.
   func noteArrival() {}
   /// Called when the request has failed, before `transfer` is used for another request.
   func keepHead(of transfer: CurlTransfer) {}
@@ -189,7 +189,11 @@ class HTTPExchange {
     client.deadlines.remove(self)
     let state = self.state
     self.state = .ended
-    if case .running(let transfer) = state { client.stop(self, transfer) }
+    switch state {
+    case .running(let transfer): client.stop(self, transfer)
+    case .waiting: client.leave(self)
+    case .idle, .ended: break
+    }
     guard request.body != nil else { return }
     measuring.take()?.cancel()
     upload.take()?.cancel()
@@ -221,13 +225,16 @@ extension HTTPRequest {
   ///
   /// - Parameter address: the request's URL, as contiguous UTF-8.
   package func problem(at address: String) -> String? {
-    guard address.isWebAddress else { return "\(address) is not an http or https URL" }
+    // Without the URL: if its scheme is missing or mistyped, a password in it may not be recognizable.
+    guard address.isWebAddress else {
+      return "its URL must begin with http:// or https://, not with \"\(url.scheme.map { "\($0):" } ?? "")\""
+    }
     if method != .get {
       guard method.isToken else { return "the method \"\(method)\" has characters that HTTP does not allow" }
       if method == .connect { return "CONNECT is for proxies; configure a proxy instead" }
       if body != nil, method == .head || method == .trace { return "\(method) has no body" }
     }
-    if url.host()?.isEmpty != false { return "\(address) has no host" }
+    if url.host()?.isEmpty != false { return "its URL has no host" }
     if let type = body?.contentType, !HTTPSyntax.isValue(type) {
       return "the type of the body has characters that HTTP does not allow"
     }

@@ -206,6 +206,9 @@ extension ResponseReader {
   /// True if no other response may follow this one: it isn't informational, and libcurl doesn't respond to it itself.
   private var isLast: Bool { status >= 200 && ![401, 407, 417].contains(status) }
 
+  /// True if the header is complete, and no other response may follow.
+  var hasFinalHeader: Bool { isHeaderWhole && isLast }
+
   /// The number after the first space.
   private static func status(in line: UnsafeRawBufferPointer) -> Int {
     guard let space = line.firstIndex(of: 0x20) else { return 0 }

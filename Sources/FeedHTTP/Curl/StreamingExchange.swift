@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// One request whose response is delivered with the first bytes of its body; the body is delivered on demand.
+/// One request whose response is delivered when its head has arrived; the body is delivered on demand.
 final class StreamingExchange: HTTPExchange, RequestedWork {
   private var settle: ((Result<StreamingResponse, HTTPError>) -> Void)?
   /// The subscription to the body.

@@ -28,6 +28,12 @@ public struct EventSourceOptions: Sendable {
   public var passingStatuses: Set<Int> = [429, 502, 503, 504]
 
   public init() {}
+
+  /// Traps here, because the options aren't used before a connection is lost.
+  fileprivate func check() {
+    precondition((0...1).contains(jitter), "EventSourceOptions: jitter is \(jitter); use 0 to 1")
+    precondition(pause >= .zero, "EventSourceOptions: pause is \(pause); use zero or more")
+  }
 }
 
 /// The reason why an event stream failed.
@@ -82,13 +88,15 @@ extension HTTPClient {
   }
 
   /// The events of the response to a request, which may have its own header fields. The request's timeout applies to
-  /// each response's head. `no-store` is added to the request's `Cache-Control`, because a stream can't be cached.
+  /// each response's head, and to the wait for a connection to become free. `no-store` is added to the request's
+  /// `Cache-Control`, because a stream can't be cached.
   ///
   /// **Demand, failure, cancellation, policy:** as for ``events(at:_:on:)``.
   public func events(
     with request: HTTPRequest, _ options: EventSourceOptions = EventSourceOptions(),
     on scheduler: (any LoopScheduler)? = nil
   ) -> AnyPublisher<ServerEvent, EventSourceError> {
+    options.check()
     guard let scheduler = scheduler ?? self.scheduler else {
       preconditionFailure("HTTPClient.events(at:): this client has no scheduler; pass one: events(at: url, on: loop)")
     }

@@ -9,9 +9,10 @@ public struct HubLink: Hashable, Sendable {
   /// True if the response that named the hub came from a private network; otherwise, `nil`.
   var isFromPrivateNetwork: Bool?
 
+  /// Users and passwords in the URLs are dropped, because a hub must not learn those of a feed.
   public init(hub: URL, topic: URL) {
-    self.hub = hub
-    self.topic = topic
+    self.hub = hub.withoutUser
+    self.topic = topic.withoutUser
   }
 
   /// True for the same hub and topic. The network of the response that named them doesn't matter.

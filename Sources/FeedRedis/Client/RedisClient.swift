@@ -105,7 +105,8 @@ public final class RedisClient {
   /// True while the client is connected and logged in.
   public var isConnected: Bool { if case .ready = state { true } else { false } }
 
-  /// Closes the connection. Waiting commands fail with ``RedisError/clientClosed``, as do later ones. Idempotent.
+  /// Closes the connection. Commands without a reply, even if they have been sent, fail with
+  /// ``RedisError/clientClosed``, as do later ones. Idempotent.
   public func close() {
     let old = state
     state = .closed

@@ -24,7 +24,7 @@ public indirect enum RedisError: Error, Hashable, Sendable {
   /// This command has no reply of its own, or several, so replies would reach the wrong commands; or it changes the
   /// login or the database, which the next connection wouldn't know. Nothing was sent.
   case unsupported(String)
-  /// The client was closed: nothing was sent.
+  /// The client was closed: a command that had been sent may or may not have been executed.
   case clientClosed
 }
 
@@ -37,7 +37,9 @@ extension RedisError {
     case .noSuchPrimary: false
     case .refused(_, let refusal):
       switch refusal.kind {
-      case .loading, .busy, .unavailable, .readOnly, .outOfMemory, .notWritable, .tooManyClients, .cluster: true
+      case .loading, .busy, .unavailable, .readOnly, .outOfMemory, .notWritable, .tooManyClients: true
+      // Keys in several slots never move into one.
+      case .cluster: refusal.code != "CROSSSLOT"
       default: false
       }
     case .notSecure(_, let error): error.isTemporary

@@ -33,13 +33,17 @@ extension RedisClient {
   /// position. **Cancellation:** closes the connection. **Policy:** holds `count` entries.
   ///
   /// - Parameters:
-  ///   - id: the id of the last entry that you have; `0-0` for all entries.
+  ///   - id: the id of the last entry that you have; `0-0` for all entries; `$` for those that are added after the
+  ///     first one is requested.
   ///   - wait: the time for which the server blocks a read while there are no entries; five seconds by default, and at
   ///     least a millisecond.
   public func entries(
     of stream: String, after id: String, count: Int = 512, wait: Duration = .seconds(5)
   ) -> AnyPublisher<RedisEntry, RedisError> {
-    Pulled("entries(of:)") { [self] in
+    precondition(
+      id != "+",
+      "RedisClient.entries(of:after:): after \"+\", each read would skip entries; use \"$\" or an entry's id")
+    return Pulled("entries(of:)") { [self] in
       var options = self.options
       options.patience += wait
       options.name += options.name.isEmpty ? "" : "-reader"
@@ -70,6 +74,24 @@ private final class EntryReader: PullSource {
   func wanted(by subscription: PullSubscription<RedisEntry, RedisError>) -> Bool {
     guard !isAsking else { return false }
     isAsking = true
+    if last == "$" { findEnd(for: subscription) } else { read(for: subscription) }
+    return false
+  }
+
+  /// Replaces `$` with the id of the last entry: otherwise, each read would skip the entries added before it.
+  private func findEnd(for subscription: PullSubscription<RedisEntry, RedisError>) {
+    let command = RedisCommand("XREVRANGE", RedisArgument(stream), "+", "-", "COUNT", 1)
+    client.perform(command) { [self] result in
+      switch result {
+      case .success(let reply):
+        last = reply.elements?.first.flatMap { RedisEntry($0) }?.id ?? "0-0"
+        read(for: subscription)
+      case .failure(let error): end(subscription, error)
+      }
+    }
+  }
+
+  private func read(for subscription: PullSubscription<RedisEntry, RedisError>) {
     let command = RedisCommand(
       "XREAD", "COUNT", count, "BLOCK", wait, "STREAMS", RedisArgument(stream), RedisArgument(last))
     client.perform(command) { [self] result in
@@ -83,11 +105,13 @@ private final class EntryReader: PullSource {
           last = entry.id
         }
         subscription.serve()
-      case .failure(let error):
-        client.close()
-        subscription.end(.failure(error))
+      case .failure(let error): end(subscription, error)
       }
     }
-    return false
+  }
+
+  private func end(_ subscription: PullSubscription<RedisEntry, RedisError>, _ error: RedisError) {
+    client.close()
+    subscription.end(.failure(error))
   }
 }

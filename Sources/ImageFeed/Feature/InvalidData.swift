@@ -1,4 +1,5 @@
 public import FeedFormats
+import FeedHTTP
 public import Foundation
 import PlainText
 
@@ -49,10 +50,10 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
         + "otherwise check the URL."
     case .pageOfFeed(let link):
       "The server sent a web page where a feed was expected. The page links to a feed: "
-        + "\(link.address.printable(limit: 200))."
+        + "\(Self.shown(link.address))."
     case .severalFeeds(let addresses):
       "The server sent a web page that links to \(addresses.count) feeds. Choose one: "
-        + addresses.prefix(10).map { $0.printable(limit: 200) }.joined(separator: ", ") + "."
+        + addresses.prefix(10).map(Self.shown).joined(separator: ", ") + "."
     case .listOfFeeds: "The server's response is a list of feeds (OPML), not a feed."
     case .cutOff(let images):
       "The server's response is cut off: its end is missing after \(images.count) \(images.count == 1 ? "image" : "images")."
@@ -91,6 +92,12 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
 
   /// Same as ``description``.
   public var errorDescription: String? { description }
+
+  /// A URL from a page, which may have the user and the password of the page's own URL.
+  private static func shown(_ address: String) -> String {
+    let url = URL(string: address)
+    return (url?.user == nil ? address : url?.withoutUser.absoluteString ?? address).printable(limit: 200)
+  }
 
   private static func describe(status: Int) -> String {
     let advice =

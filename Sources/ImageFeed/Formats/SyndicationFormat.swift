@@ -1,4 +1,5 @@
 public import FeedFormats
+import FeedHTTP
 import FeedStream
 public import Foundation
 
@@ -21,7 +22,7 @@ public struct SyndicationFormat: FeedFormat {
   }
 
   public func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages {
-    try self.document(in: document, within: limits).wholeImages(at: document.feed ?? document.url)
+    try self.document(in: document, within: limits).wholeImages(of: document.feed ?? document.url, at: document.url)
   }
 
   /// The feed in a document, with all fields of its items; for a document that is cut off, the part that arrived
@@ -38,11 +39,11 @@ public struct SyndicationFormat: FeedFormat {
 
   private struct Reader: FeedReader {
     private var parser: FeedParser
-    private let url: URL
+    private let feed, url: URL
 
     init(_ beginning: WebDocument, within limits: FeedLimits) {
       parser = beginning.parser(within: limits)
-      url = beginning.feed ?? beginning.url
+      (feed, url) = (beginning.feed ?? beginning.url, beginning.url)
     }
 
     mutating func read(_ bytes: Chunk) throws(InvalidData) {
@@ -60,24 +61,30 @@ public struct SyndicationFormat: FeedFormat {
       } catch {
         throw InvalidData(error)
       }
-      return try document.wholeImages(at: url)
+      return try document.wholeImages(of: feed, at: url)
     }
   }
 }
 
 extension WebDocument {
   fileprivate func parser(within limits: FeedLimits) -> FeedParser {
-    FeedParser(address: url.absoluteString, charset: charset, limits: limits)
+    // The URLs in the document are shown, and sent to others, so they must not contain the user's password.
+    FeedParser(address: url.withoutUser.absoluteString, charset: charset, limits: limits)
   }
 }
 
 extension FeedImages {
   /// The image of each item that has one.
-  init(_ document: FeedDocument, at url: URL) {
+  ///
+  /// - Parameters:
+  ///   - feed: the URL under which the feed is saved.
+  ///   - url: the URL that the document comes from.
+  init(_ document: FeedDocument, of feed: URL, at url: URL) {
     var builder = Builder(count: document.items.count)
     builder.next = document.next.flatMap { URL(string: $0) }
+      .map { $0.hasSameOrigin(as: url) ? $0.withoutUser.keepingUser(of: url) : $0.withoutUser }
     builder.title = document.title.map(\.plain).flatMap { $0.hasVisibleCharacter ? $0 : nil }
-    for (item, id) in Swift.zip(document.items, document.imageIDs(in: url)) {
+    for (item, id) in Swift.zip(document.items, document.imageIDs(in: feed)) {
       let images = item.distinctImages
       let address = images.first.flatMap { WebAddress($0.address) }
       guard let shown = address ?? item.link.flatMap({ WebAddress($0) }) else {
@@ -112,8 +119,8 @@ extension FeedDocument {
   /// The image of each item that has one.
   ///
   /// - Throws: ``InvalidData/cutOff(_:)`` when the end is missing.
-  fileprivate func wholeImages(at url: URL) throws(InvalidData) -> FeedImages {
-    let images = FeedImages(self, at: url)
+  fileprivate func wholeImages(of feed: URL, at url: URL) throws(InvalidData) -> FeedImages {
+    let images = FeedImages(self, of: feed, at: url)
     guard isCutOff else { return images }
     throw .cutOff(images)
   }

@@ -114,6 +114,8 @@ final class ScriptedOrigin: HTTPClient {
   private(set) var requests: [HTTPRequest] = []
   private(set) var cancelled = 0
 
+  var scheduler: (any LoopScheduler)? { time }
+
   init(_ time: VirtualTimeScheduler) { self.time = time }
 
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {

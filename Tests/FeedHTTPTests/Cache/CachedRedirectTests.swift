@@ -116,6 +116,22 @@ import Testing
     }
   }
 
+  @Test(arguments: [3600.0, -3600])
+  func `setting the clock doesn't change a redirected request's timeout`(step: Double) {
+    withVirtualTime { time in
+      let clock = CacheWorld.Clock()
+      let world = CacheWorld(time, clock: clock)
+      world.origin.answers = [redirect(302, "/b", "no-store"), .response(200, [])]
+      world.origin.latency = 12
+      let pending = world.begin(world.request())
+      world.wait(1)
+      clock.error = step
+      time.run()
+      #expect(pending.value.status == 200)
+      #expect(world.origin.requests.map(\.timeout) == [.seconds(30), .seconds(18)])
+    }
+  }
+
   @Test func `a timeout after a redirect names the limit of the whole request`() {
     withVirtualTime { time in
       let world = CacheWorld(time)

@@ -1,5 +1,6 @@
 import FeedStream
 import FeedStreamTesting
+import Foundation
 import TestSupport
 import Testing
 
@@ -26,15 +27,52 @@ import Testing
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, [fresh])]
       world.origin.latency = 2
-      let requests = [
+      var requests = [
         world.request(), world.request([("Foo", "1")]), world.request([], "/other"),
         world.request([("Cache-Control", "no-cache")]), world.request([("If-None-Match", "x")]),
         world.request([("Range", "bytes=0-")]), world.request([("Cache-Control", "no-store")]),
       ]
+      for proxy in [HTTPProxy.none, .url(URL(string: "http://proxy.example")!)] {
+        requests.append(world.request())
+        requests[requests.count - 1].proxy = proxy
+      }
+      for host in ["a.example", "b.example"] {
+        requests.append(world.request())
+        requests[requests.count - 1].origin = URL(string: "http://\(host)/feed")
+      }
       let all = requests.map { world.begin($0) }
       time.run()
       #expect(all.allSatisfy { $0.value.status == 200 })
       #expect(world.origin.requests.count == requests.count)
+    }
+  }
+
+  @Test func `requests that began at different times share the request after a redirect`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.response(301, [fresh, ("Location", "/new")]), .response(200, [fresh])]
+      world.origin.latency = 2
+      let all = (0..<10).map { _ in
+        defer { world.wait(0.1) }
+        return world.begin(world.request([], "/old"))
+      }
+      time.run()
+      #expect(all.allSatisfy { $0.value.body == "body 1" && $0.value.isOver })
+      #expect(world.origin.requests.map { $0.url.path() } == ["/old", "/new"])
+    }
+  }
+
+  @Test func `a request doesn't wait for one that has more time left`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.response(301, [fresh, ("Location", "/new")]), .response(200, [fresh])]
+      world.origin.latency = 20
+      let early = world.begin(world.request([], "/old"))
+      world.wait(19)
+      let late = world.begin(world.request([], "/new"))
+      time.run()
+      #expect(early.value.status == 200 && late.value.status == 200)
+      #expect(world.origin.requests.map(\.timeout) == [.seconds(30), .seconds(30), .seconds(10)])
     }
   }
 

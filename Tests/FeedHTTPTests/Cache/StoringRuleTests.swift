@@ -208,7 +208,7 @@ import Testing
   @Test func `hop-by-hop header fields aren't stored`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
-      let kept = [("Test", "1"), ("Test", "2"), ("Set-Cookie", "a=b"), ("Content-Encoding", "x"), ("Trailer", "y")]
+      let kept = [("Test", "1"), ("Test", "2"), ("Content-Encoding", "x"), ("Trailer", "y")]
       let dropped = [
         ("Connection", "A, b"), ("a", "1"), ("B", "2"), ("Keep-Alive", "1"), ("Proxy-Authenticate", "x"),
         ("Proxy-Authentication-Info", "x"), ("Proxy-Authorization", "x"), ("Proxy-Connection", "x"), ("TE", "x"),
@@ -220,6 +220,36 @@ import Testing
       #expect(world.origin.requests.count == 1)
       #expect(got.headers.map(\.name) == ["Cache-Control", "Date"] + kept.map(\.0) + ["Age"])
       #expect(got.headers.values(of: "test") == ["1", "2"])
+    }
+  }
+
+  @Test func `a stored response doesn't set its cookies again`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      let jar = CookieJar(suffixes: PublicSuffixes()) { CacheWorld.now(time) }
+      let client = world.client.withCookies(in: jar)
+      func send(_ request: HTTPRequest) -> String? {
+        let subscription = client.get(request).sink { _ in
+        } receiveValue: { _ in
+        }
+        time.run()
+        subscription.cancel()
+        return jar.field(for: request.url)
+      }
+      var login = world.request([], "/login")
+      login.method = .post
+      world.origin.answers = [
+        .response(200, [("Cache-Control", "max-age=10"), Self.tag, ("Set-Cookie", "user=none; Path=/")]),
+        .response(200, [("Set-Cookie", "user=ann; Path=/")]), .notModified([("Cache-Control", "max-age=10")]),
+        .notModified([("Cache-Control", "max-age=10"), ("Set-Cookie", "user=bob; Path=/")]),
+      ]
+      #expect(send(world.request()) == "user=none")
+      #expect(send(login) == "user=ann")
+      #expect(send(world.request()) == "user=ann" && world.origin.requests.count == 2, "it is fresh")
+      world.wait(10)
+      #expect(send(world.request()) == "user=ann" && world.origin.requests.count == 3, "it is validated")
+      world.wait(10)
+      #expect(send(world.request()) == "user=bob", "the 304 sets a cookie")
     }
   }
 

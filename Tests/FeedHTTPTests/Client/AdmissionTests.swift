@@ -74,6 +74,42 @@ import Testing
     #expect(admission.admit(3))
   }
 
+  @Test func `requests that no longer wait are removed before their turn, and the others keep their order`() {
+    let admission = Books<Int>(limit: 9, limitPerHost: 1)
+    _ = admission.admit(1)
+    for item in 0..<100 { admission.wait(item, for: 1) }
+    var left: Set<Int> = []
+    var removed: [Int] = []
+    for item in 0..<100 where item % 10 != 0 {
+      left.insert(item)
+      removed += admission.leave(1) { !left.contains($0) }
+      #expect(left.count - removed.count <= 50)
+    }
+    for item in stride(from: 0, to: 100, by: 10) {
+      admission.release(1)
+      var next = admission.next()
+      while let found = next, left.contains(found) {
+        admission.release(1)
+        next = admission.next()
+      }
+      #expect(next == item)
+    }
+  }
+
+  @Test func `a host whose requests have all left its queue blocks no request`() {
+    let admission = Books<String>(limit: 1, limitPerHost: 1)
+    _ = admission.admit(1)
+    admission.wait("2", for: 2)
+    #expect(admission.leave(2) { _ in false } == ["2"])
+    admission.wait("1", for: 1)
+    #expect(admission.leave(1) { _ in false } == ["1"])
+    admission.release(1)
+    #expect(admission.next() == nil)
+    #expect(admission.admit(2) && admission.running == 1)
+    admission.release(2)
+    #expect(admission.leave(2) { _ in false } == [])
+  }
+
   @Test func `many requests are each admitted once`() {
     let admission = Books<Int>(limit: 10, limitPerHost: 3)
     var running: [(Int, Int)] = []
@@ -105,6 +141,7 @@ private final class Books<Item> {
   func wait(_ item: Item, for key: Int, cameBack: Bool = false) {
     admission.wait(item, for: key, cameBack: cameBack)
   }
+  func leave(_ key: Int, where isWaiting: (Item) -> Bool) -> [Item] { admission.leave(key, where: isWaiting) }
   func release(_ key: Int) { admission.release(key) }
   func next() -> Item? { admission.next() }
   func removeAll() -> [Item] { admission.removeAll() }

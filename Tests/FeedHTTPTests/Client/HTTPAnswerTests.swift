@@ -72,6 +72,12 @@ import Testing
     #expect(HTTPBench().run(URL(string: address)!).error?.kind == .invalidRequest)
   }
 
+  @Test(arguments: ["htps://ann:secret@127.0.0.1/", "ann:secret@127.0.0.1/", "http:/ann:secret@127.0.0.1/"])
+  func `an error about a URL that isn't HTTP doesn't show its password`(address: String) {
+    let error = HTTPBench().run(URL(string: address)!).error
+    #expect(error?.kind == .invalidRequest && error.map { !"\($0)".contains("secret") } == true)
+  }
+
   @Test func `a body of unknown length ends with the connection`() {
     let origin = RawOrigin.sending("HTTP/1.0 200 OK\r\n\r\nuntil it closes")
     defer { origin.stop() }

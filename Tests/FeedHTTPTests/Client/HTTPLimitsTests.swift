@@ -67,6 +67,24 @@ import Testing
     #expect(second.error?.kind == .timedOut(.waiting))
   }
 
+  @Test func `a request that ends while it waits for a connection is released immediately`() {
+    let silent = RawOrigin { connection in connection.waitForClose() }
+    defer { silent.stop() }
+    let bench = HTTPBench { $0.maxConnectionsPerHost = 1 }
+    let first = bench.get(HTTPRequest(silent.url()))
+    weak var waiting: HTTPExchange?
+    do {
+      let exchange = WholeExchange(bench.client, HTTPRequest(silent.url()))
+      exchange.start { _ in }
+      waiting = exchange
+      if case .waiting = exchange.state {} else { Issue.record("it doesn't wait") }
+      exchange.cancel()
+    }
+    #expect(waiting == nil)
+    first.cancel()
+    bench.loop.run()
+  }
+
   @Test func `an idle connection doesn't keep the loop running`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }

@@ -34,6 +34,28 @@ import Testing
     #expect(probe.completion == .finished)
   }
 
+  @Test(.timeLimit(.minutes(5)), arguments: ["Transfer-Encoding: chunked", "Content-Length: 5", "Connection: close"])
+  func `a streamed response is delivered before the first byte of its body is sent`(field: String) {
+    let isOpen = DispatchSemaphore(value: 0)
+    let origin = RawOrigin { connection in
+      try connection.readRequest()
+      try connection.send("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n")
+      isOpen.wait()
+      try connection.send(field.hasSuffix("chunked") ? "5\r\nhello\r\n0\r\n\r\n" : "hello")
+    }
+    defer { origin.stop() }
+    let probe = StreamProbe()
+    probe.begin(
+      bench.client.open(HTTPRequest(origin.url()))
+        .handleEvents(
+          receiveOutput: { _ in isOpen.signal() },
+          receiveCompletion: { if case .failure = $0 { isOpen.signal() } }
+        )
+        .eraseToAnyPublisher())
+    bench.loop.run()
+    #expect(probe.response?.status == 200 && probe.bytes == Data("hello".utf8) && probe.completion == .finished)
+  }
+
   static let codings: [(String, @Sendable (Data) -> Data)] = [
     ("identity", { $0 }), ("gzip", Compression.gzip), ("deflate", Compression.zlib), ("br", Compression.brotli),
     ("zstd", Compression.zstd),

@@ -147,6 +147,27 @@ import Testing
     #expect(!jar.cookies.contains { $0.name == "n" })
   }
 
+  @Test func `a response that sets a thousand cookies is handled as a whole, with the same limits`() {
+    final class Calls { var count = 0 }
+    let calls = Calls()
+    let jar = CookieJar(suffixes: PublicSuffixes()) { [clock] in
+      calls.count += 1
+      return clock.now
+    }
+    let url = URL(string: "https://example.com/")!
+    jar.store([("Set-Cookie", "kept=1; Secure; Path=/"), ("Set-Cookie", "gone=1; Path=/")], from: url)
+    calls.count = 0
+    let fields = (0..<1_000).map { "a\($0)=1; Path=/" } + ["a999=1; Max-Age=0; Path=/"]
+    jar.store(HTTPHeaders(fields.map { (name: "Set-Cookie", value: $0) }), from: url)
+    // Each call stands for a pass over all cookies.
+    #expect(calls.count == 1)
+    #expect(jar.cookies.map(\.name) == ["kept"] + (950..<999).map { "a\($0)" })
+    let saved = jar.cookies
+    calls.count = 0
+    jar.cookies = saved
+    #expect(calls.count == 1 && jar.cookies == saved)
+  }
+
   @Test(
     arguments: [
       ("Wed, 21 Oct 2015 07:28:00 GMT", 1_445_412_480), ("Wednesday, 21-Oct-15 07:28:00 GMT", 1_445_412_480),

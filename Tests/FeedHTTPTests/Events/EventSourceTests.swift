@@ -263,6 +263,19 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(5)), arguments: [true, false])
+  func `options that can't be used trap before the first connection`(isJitter: Bool) async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [isJitter] in
+      var options = EventSourceOptions()
+      if isJitter { options.jitter = 50 } else { options.pause = .seconds(-1) }
+      let origin = Origin(on: VirtualTimeScheduler()) { _, _ in Origin.Reply() }
+      _ = origin.events(at: URL(string: "http://example.com/events")!, options)
+    }
+    let reason = isJitter ? "jitter is 50.0; use 0 to 1" : "pause is -1.0 seconds; use zero or more"
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("EventSourceOptions: \(reason)"), "\(message)")
+  }
+
   @Test(arguments: [[], [HTTPRequest.Header(name: "Cache-Control", value: "no-cache")]])
   func `events arrive through a cached client`(fields: [HTTPRequest.Header]) {
     let origin = Origin(on: time) { _, _ in Self.stream("data:a\n\n") }

@@ -75,6 +75,23 @@ import Testing
     #expect(refused?.kind == .connect && refused?.cause.contains("407") == true, "\(String(describing: refused))")
   }
 
+  @Test func `an error about a proxy's scheme doesn't show the proxy's password`() {
+    let bench = HTTPBench { $0.proxy = .url(URL(string: "ftp://ann:secret@127.0.0.1:1")!) }
+    let error = bench.run(URL(string: "http://127.0.0.1:1/")!).error
+    #expect(error?.kind == .invalidRequest && error?.cause.hasPrefix("the proxy's URL isn't valid") == true)
+    #expect(error.map { !"\($0)".contains("secret") } == true, "\(String(describing: error))")
+  }
+
+  @Test(arguments: ["http://ann:sec/ret@127.0.0.1:1", "http://ann:sec#ret@127.0.0.1:1", "http://ann:s ret@127.0.0.1:1"])
+  func `an error about a proxy variable doesn't show its password, and says how to write it`(proxy: String) async {
+    await #expect(processExitsWith: .success) { [proxy] in
+      setenv("http_proxy", proxy, 1)
+      let error = HTTPBench { $0.usesProxies = true }.run(URL(string: "http://feeds.example/feed")!).error
+      let text = error.map { "\($0)" } ?? ""
+      exit(error?.kind == .invalidRequest && text.contains("%2F (/)") && !text.contains("ret@") ? 0 : 1)
+    }
+  }
+
   @Test func `a request's own proxy has precedence over its client's`() throws {
     let notes = Notes()
     let (first, second) = (RawOrigin.proxy(notes.take), RawOrigin.proxy(notes.take))

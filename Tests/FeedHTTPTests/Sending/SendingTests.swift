@@ -284,6 +284,12 @@ import Testing
     #expect(bench.got.isEmpty)
   }
 
+  @Test(arguments: [("a'b_1", "a'b_1"), ("a:b", "\"a:b\""), ("a/b=c", "\"a/b=c\""), ("(a b)", "\"(a b)\"")])
+  func `a form's boundary is quoted in its content type if it isn't a token`(boundary: String, value: String) {
+    let type = HTTPBody.multipart([.text("a", "b")], boundary: boundary).contentType
+    #expect(type == "multipart/form-data; boundary=\(value)")
+  }
+
   @Test func `forms, JSON and multipart files are encoded as in their standards`() throws {
     #expect(HTTPBody.form(["a b": "1&2", "ü": "=*-._~"]).wholeBytes?.text == "a+b=1%262&%C3%BC=%3D*-._%7E")
     #expect(try HTTPBody.json(["a": 1]).wholeBytes?.text == #"{"a":1}"#)

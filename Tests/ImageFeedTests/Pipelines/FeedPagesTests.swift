@@ -56,6 +56,24 @@ import Testing
     return pages
   }
 
+  @Test func `a relative next page of the same origin is requested with the user of the feed's URL`() {
+    let url = URL(string: "https://ann:secret@example.com/feed")!
+    network.serve("example.com") { request, _ in
+      let next = request.request.url.query() == nil ? "\"next_url\": \"/feed?1\", " : ""
+      let item = "{\"id\": \"1\", \"url\": \"/post\", \"image\": \"/1.png\"}"
+      return .answer(Data("{\"version\": \"https://jsonfeed.org/version/1.1\", \(next)\"items\": [\(item)]}".utf8))
+    }
+    var shown: [String] = []
+    let subscription = loader(url).pages().sink { _ in
+    } receiveValue: {
+      shown += $0.images.map { "\($0.url.absoluteString) \($0.post.link?.absoluteString ?? "")" }
+    }
+    time.run()
+    subscription.cancel()
+    #expect(network.log.map { $0.request.url.absoluteString } == [url.absoluteString, url.absoluteString + "?1"])
+    #expect(Set(shown) == ["https://example.com/1.png https://example.com/post"])
+  }
+
   @Test func `a page is requested only on demand`() throws {
     serve(3)
     var subscription: (any Subscription)?

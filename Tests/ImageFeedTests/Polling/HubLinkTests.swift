@@ -53,6 +53,18 @@ import Testing
     #expect(HubLink(PollingHints(), at: url) == nil)
   }
 
+  @Test(arguments: [nil, "/feed", "http://ann:secret@example.com/self"])
+  func `a hub gets neither the user and the password of the feed's URL nor those of its own`(topic: String?) {
+    let url = URL(string: "https://ann:secret@example.com/feed")!
+    var hints = PollingHints()
+    (hints.hub, hints.topic) = ("https://me:secret@hub.example/", topic)
+    let field = "<https://me:secret@hub.example/>; rel=hub" + (topic.map { ", <\($0)>; rel=self" } ?? "")
+    for link in [HubLink(hints, at: url), HubLink([("Link", field)], at: url)] {
+      #expect(link?.hub.absoluteString == "https://hub.example/")
+      #expect(link?.topic.user() == nil && link?.topic.password() == nil && link?.topic.host() == "example.com")
+    }
+  }
+
   @Test func `a push subscription is saved with its feed, and removed with its hub`() throws {
     var health = FeedHealth(address: url)
     health.hub = HubLink(hub: URL(string: "https://hub.example/")!, topic: url)
