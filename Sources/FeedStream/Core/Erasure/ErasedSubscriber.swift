@@ -35,9 +35,15 @@
 
   @inlinable @inline(__always) func receive(_ input: Input) -> Subscribers.Demand { methods.next(holder, input) }
 
-  @inlinable @inline(never) func receive(subscription: any Subscription) { methods.begin(holder, subscription) }
+  // Always inlined: unspecialized code would look up the type of this subscriber for each call.
+  @inlinable @inline(__always)
+  func receive(subscription: any Subscription) { methods.begin(holder, subscription) }
 
-  @inlinable @inline(never)
+  /// Delivers a stage. Unspecialized code would look up the type of a generic stage to pass it as `any Subscription`.
+  @inlinable @inline(__always)
+  func receive(subscription: GuardedSubscription) { methods.begin(holder, subscription) }
+
+  @inlinable @inline(__always)
   func receive(completion: Subscribers.Completion<Failure>) { methods.end(holder, completion) }
 
   @usableFromInline var subscriber: Any { (holder as? SubscriberHolder)?.held ?? holder }

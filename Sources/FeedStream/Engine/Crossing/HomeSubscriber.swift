@@ -105,7 +105,7 @@ extension _JoinsPublishers where Self: Publishers.Operator {
   @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
   @exclusivity(unchecked) private var hasBegun = false
   /// True when the stage has cancelled upstream: events that are still on the way to the stage's home are dropped.
-  @exclusivity(unchecked) private var isCancelled = false
+  @exclusivity(unchecked) @usableFromInline var isCancelled = false
   /// True if the stage subscribes again after upstream's failure.
   @usableFromInline let isFollowed: Bool
   /// True after such a failure: upstream's remaining events mustn't mix with the next subscription's events. Upstream
@@ -142,12 +142,12 @@ extension _JoinsPublishers where Self: Publishers.Operator {
     return handle { isOver ? .none : base.receive(input) }
   }
 
-  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+  @inlinable func receive(completion: Subscribers.Completion<Failure>) {
     guard isHere() else { return atHome { [self] in if !isCancelled { end(completion) } } }
     handle { end(completion) }
   }
 
-  private func end(_ completion: Subscribers.Completion<Failure>) {
+  @inlinable func end(_ completion: Subscribers.Completion<Failure>) {
     guard !isOver else { return }
     if isFollowed, case .failure = completion { isOver = true }
     discard(up.take())

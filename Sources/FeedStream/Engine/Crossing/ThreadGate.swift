@@ -37,7 +37,7 @@ import Synchronization
   /// The thread that is subscribing the stage to its publishers, from inside; 0 for none. Meanwhile, the stage doesn't
   /// move to a lane in which another thread hands down a subscription.
   private var beginner: UInt = 0
-  private let mutex = SystemMutex()
+  private let mutex = ManualMutex()
 
   /// The condition under which a stage moves to the lane in which its first upstream hands down its subscription.
   @usableFromInline enum Following {

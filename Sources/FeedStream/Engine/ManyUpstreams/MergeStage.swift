@@ -16,6 +16,12 @@
   /// The failure that arrived during a delivery, while values waited.
   @exclusivity(unchecked) @usableFromInline final var failure: Subscribers.Completion<Failure>?
 
+  @inlinable override init(
+    _ name: StaticString, _ down: ErasedSubscriber<Output, Failure>, following: ThreadGate.Following = .never
+  ) {
+    super.init(name, down, following: following)
+  }
+
   // MARK: Upstreams
 
   /// Adds an inlet for another upstream.

@@ -11,6 +11,8 @@
   @exclusivity(unchecked) @usableFromInline final var current: Upstream?
   @exclusivity(unchecked) @usableFromInline final var upcoming: ((Upstream) -> Void)?
   @exclusivity(unchecked) @usableFromInline final var isSubscribing = false
+  /// Set by ``ended(_:)`` to subscribe to `upcoming`: its caller does that, because it is specialized.
+  @exclusivity(unchecked) @usableFromInline final var startsUpcoming = false
   /// The alarm that ends a pause between two upstreams.
   @exclusivity(unchecked) private final var alarm: Alarm?
 
@@ -93,6 +95,10 @@
     guard isActive, inlet === current else { return }
     current = nil
     ended(completion)
+    if startsUpcoming {
+      startsUpcoming = false
+      subscribeToUpcoming()
+    }
     inlet.leavesLate = isActive && leavesLate
   }
 
@@ -113,11 +119,16 @@
   }
 
   @usableFromInline override func cancelUpstreams() {
-    // In unspecialized code, `take()` would look up the closure's type.
-    if upcoming != nil { discard(upcoming.take()) }
-    current.take()?.cancel()
+    // In unspecialized code, `take()` would look up the type of what it takes.
+    if upcoming != nil { dropUpcoming() }
+    if let current {
+      self.current = nil
+      current.cancel()
+    }
     alarm?.cancel()
   }
+
+  @inline(never) private func dropUpcoming() { discard(upcoming.take()) }
 }
 
 @usableFromInline enum SequentialPort<Output, Failure: Error>: Port {

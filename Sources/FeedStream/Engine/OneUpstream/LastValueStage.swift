@@ -3,14 +3,16 @@
 ///
 /// As in Combine, the stage waits for the request even if it finishes without a value, as long as a value was possible.
 @usableFromInline class LastValueStage<Output, Failure: Error>: Stage<Output, Failure> {
-  private var last: Output?
+  /// The value, while it waits for demand. A subclass may keep the value that it computes here, too: in unspecialized
+  /// code, such as a `deinit`, each property of this type takes a look-up of the type.
+  @exclusivity(unchecked) @usableFromInline final var last: Output?
   /// True if upstream has completed or was cancelled, and there is no demand yet.
-  private var isWaiting = false
+  @exclusivity(unchecked) @usableFromInline final var isWaiting = false
 
   /// Finishes with `value`, if any: immediately if `isAsked` is true, otherwise on the next request.
   ///
   /// - Parameter cancelling: true if upstream has not completed and must be cancelled.
-  @usableFromInline final func finish(with value: Output?, isAsked: Bool, cancelling: Bool = false) {
+  @inlinable final func finish(with value: Output?, isAsked: Bool, cancelling: Bool = false) {
     guard isLive else { return }
     phase = .draining
     let up = self.up.take()
@@ -21,7 +23,7 @@
     isWaiting = true
   }
 
-  private func deliver(_ value: Output?) {
+  @inlinable final func deliver(_ value: Output?) {
     if let value { _ = down.receive(value) }
     // The subscriber may have cancelled in the meantime.
     guard phase == .draining else { return }
@@ -34,7 +36,11 @@
       asked(for: demand)
       return
     }
-    guard isWaiting else { return }
+    if isWaiting { deliverLast() }
+  }
+
+  // A function of its own, so that other requests, which aren't specialized, don't look up the type of the value.
+  @inline(never) private func deliverLast() {
     isWaiting = false
     deliver(last.take())
   }
@@ -42,7 +48,9 @@
   /// Called when the subscriber requests values and upstream may still deliver some.
   @usableFromInline func asked(for demand: Subscribers.Demand) { up?.request(demand) }
 
-  override func forget() { discard(last.take()) }
+  override func forget() { if isWaiting { forgetLast() } }
+
+  @inline(never) final func forgetLast() { discard(last.take()) }
 
   @usableFromInline override func tell(_ facts: inout StreamFacts) {
     super.tell(&facts)

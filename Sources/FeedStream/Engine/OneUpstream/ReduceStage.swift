@@ -9,12 +9,13 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
   @usableFromInline typealias Failure = Mode.UpstreamFailure
   @usableFromInline typealias Rule = (inout Output?, Input) throws(Mode.RuleError) -> Bool
 
-  private let name: StaticString
-  private let settling: Settling
+  @usableFromInline let name: StaticString
+  @usableFromInline let settling: Settling
   /// True when the result holds the values themselves.
-  private let keepsValues: Bool
+  @usableFromInline let keepsValues: Bool
   @usableFromInline let rule: Rule
-  @exclusivity(unchecked) @usableFromInline var result: NonReentrant<Output?>
+  /// True while the rule handles a value and has the result, which is ``LastValueStage/last`` otherwise.
+  @exclusivity(unchecked) @usableFromInline var isHandling = false
   @exclusivity(unchecked) @usableFromInline private(set) var isAsked = false
   /// True when upstream has finished while the rule is handling a value. The result includes that value.
   @exclusivity(unchecked) @usableFromInline var hasEndedWithin = false
@@ -23,7 +24,7 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
   ///   - settling: tells whether a value can settle the result, for the map.
   ///   - keepsValues: true when the result holds the values themselves: a failure then drops and reports them.
   ///   - rule: updates the result with a value; returns true when the result is settled.
-  @usableFromInline init(
+  @inlinable init(
     _ name: StaticString, _ down: ErasedSubscriber<Output, Mode.Failure>, _ initial: Output?,
     _ settling: Settling = .never, keepsValues: Bool = false, _ rule: @escaping Rule
   ) {
@@ -31,8 +32,8 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
     self.settling = settling
     self.keepsValues = keepsValues
     self.rule = rule
-    result = NonReentrant(initial)
     super.init(down)
+    last = initial
   }
 
   override func began() {
@@ -42,11 +43,14 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard takesEvents else { return .none }
-    var current = result.enter(for: placed(self))
+    if isHandling { haltReentry(of: placed(self)) }
+    isHandling = true
+    var current = exchange(&last, with: nil)
     do throws(Mode.RuleError) {
       let isSettled = try rule(&current, input)
       guard isLive else { return .none }
-      result.leave(current)
+      isHandling = false
+      last = current
       if isSettled || hasEndedWithin { conclude(cancelling: !hasEndedWithin) }
     } catch {
       stop(.failure(Mode.failure(ofRule: error)))
@@ -54,28 +58,23 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
     return .none
   }
 
-  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+  @inlinable func receive(completion: Subscribers.Completion<Failure>) {
     switch completion {
-    case .finished where result.value == nil: hasEndedWithin = true
+    case .finished where isHandling: hasEndedWithin = true
     case .finished: conclude(cancelling: false)
     case .failure(let error):
-      if keepsValues, let values = result.value as? [Input] {
+      if keepsValues, let values = last as? [Input] {
         for value in values { StreamDiagnostics.dropped(value, name, .terminated) }
       }
       finish(.failure(Mode.failure(ofUpstream: error)))
     }
   }
 
-  @inline(never) @usableFromInline func conclude(cancelling: Bool) {
-    let value = result.value ?? nil
-    result = NonReentrant(nil)
-    finish(with: value, isAsked: isAsked, cancelling: cancelling)
+  @inlinable @inline(never) func conclude(cancelling: Bool) {
+    finish(with: exchange(&last, with: nil), isAsked: isAsked, cancelling: cancelling)
   }
 
-  override func forget() {
-    super.forget()
-    discard(exchange(&result, with: NonReentrant(nil)))
-  }
+  override func forget() { forgetLast() }
 
   /// Makes no request, because everything has already been requested from upstream.
   override func asked(for demand: Subscribers.Demand) { isAsked = true }

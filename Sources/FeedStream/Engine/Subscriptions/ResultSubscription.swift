@@ -3,7 +3,7 @@
 ///
 /// The result may exist from the start (`Just`) or arrive later (`Future`, work off the loop).
 @usableFromInline package class ResultSubscription<Output, Failure: Error>: GuardedSubscription {
-  private let name: StaticString
+  @usableFromInline let name: StaticString
   @exclusivity(unchecked) @usableFromInline final var down: ErasedSubscriber<Output, Failure>?
   @exclusivity(unchecked) @usableFromInline final var result: Result<Output, Failure>?
   /// The work that produces the result.
@@ -26,7 +26,7 @@
     self.init(name, ErasedSubscriber(subscriber), nil) { $0.deliver() }
   }
 
-  @usableFromInline init(
+  @inlinable init(
     _ name: StaticString, _ down: ErasedSubscriber<Output, Failure>, _ result: Result<Output, Failure>?,
     serve: @escaping (ResultSubscription) -> Void
   ) {

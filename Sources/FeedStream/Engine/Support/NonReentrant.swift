@@ -7,13 +7,16 @@
 
   /// Takes the state out; traps if it is already out. Put it back with `leave`.
   @inlinable mutating func enter(for operatorName: @autoclosure () -> String) -> Value {
-    guard let taken = value else {
-      preconditionFailure(
-        "\(operatorName()): a value arrived while the closure was handling the previous one; send it afterwards")
-    }
+    guard let taken = value else { haltReentry(of: operatorName()) }
     value = nil
     return taken
   }
 
   @inlinable mutating func leave(_ taken: Value) { value = taken }
+}
+
+/// Stops the program because a value arrived while an operator's closure was changing the operator's state.
+@inline(never) @usableFromInline func haltReentry(of operatorName: String) -> Never {
+  preconditionFailure(
+    "\(operatorName): a value arrived while the closure was handling the previous one; send it afterwards")
 }

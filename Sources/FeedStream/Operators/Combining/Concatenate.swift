@@ -177,7 +177,7 @@ extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equ
     // As in Combine, subscribe while handling the completion, even if upstream completes while it is being subscribed
     // to. There is only one suffix, so the stack stays flat without a loop.
     upcoming = suffix
-    subscribeToUpcoming()
+    startsUpcoming = true
   }
 
   override func tell(_ facts: inout StreamFacts) {

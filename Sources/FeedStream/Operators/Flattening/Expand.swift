@@ -99,7 +99,7 @@ extension Publishers {
 
 /// The values that `expand` has delivered, but not expanded yet. A publisher may deliver on a thread of its own.
 @usableFromInline final class ValuesToExpand<Value> {
-  private let mutex = SystemMutex()
+  private let mutex = ManualMutex()
   @exclusivity(unchecked) private var values = FIFO<Value>()
 
   @usableFromInline init() {}
