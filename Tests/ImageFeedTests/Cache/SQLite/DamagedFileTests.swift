@@ -159,7 +159,9 @@ import Testing
 
   @Test(arguments: ["DELETE FROM words_data WHERE id = 10", "UPDATE words_config SET v = 99", "DROP TABLE words_idx"])
   func `a damaged index is built again by a search, and the stars stay`(damage: String) throws {
-    func titles(_ words: String) throws -> [String?] { try store.seen(SeenQuery(words)).images.map(\.image.description) }
+    func titles(_ words: String) throws -> [String?] {
+      try store.seen(SeenQuery(words)).images.map(\.image.description)
+    }
     func save(_ titles: [String], at time: Date) throws {
       let images = titles.enumerated().map { FeedImage(id: makeImage($0).id, description: $1, url: makeImage($0).url) }
       try store.replace(for: address, with: CachedFeed(images: FeedImages(images), timestamp: time))
