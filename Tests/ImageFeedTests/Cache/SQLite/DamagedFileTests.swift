@@ -1,3 +1,5 @@
+import FeedStream
+import FeedStreamTesting
 import Foundation
 import GRDB
 import ImageFeed
@@ -63,6 +65,20 @@ import Testing
     try store.deleteAll()
     #expect(asides.all.count == 2)
     #expect(Set(asides.all).count == 2)
+  }
+
+  @Test func `validation of a damaged file reports that the feed is gone`() throws {
+    _ = try makeDamaged()
+    let time = VirtualTimeScheduler()
+    let saved = FeedCache(store: store, on: time).feed(at: address)
+    let (first, second) = (saved.validate().record(on: time), saved.validate().record(on: time))
+    time.run()
+    guard case .deletedUnreadable(.retrieval(.damaged, _))? = first.values.first else {
+      Issue.record("\(first.values)")
+      return
+    }
+    #expect(second.values == [.empty])
+    #expect(asides.all.count == 1)
   }
 
   @Test func `damaged pages are reported, and the file is renamed by the next save`() throws {
