@@ -87,7 +87,7 @@ struct WatchCommand: ParsableCommand {
     let interval: (URL) -> Duration? = { intervals[$0] ?? usual }
     let status = WatchStatus(of: selection.addresses, following: follow, on: session)
     let source = FeedSource(load, of: selection, on: session, observer: status.observer)
-    if selection.list != nil { session.takeHangups() }
+    session.takeHangups(readingLists: selection.list != nil)
     let lists = selection.list?.changes(on: session)
       .handleEvents(receiveOutput: { [weak status] feeds in
         intervals = Self.intervals(of: feeds)
