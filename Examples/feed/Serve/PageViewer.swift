@@ -133,7 +133,8 @@ extension PageAssets {
         const star = shown.querySelector(".star");
         if (!star) return;
         await mark(star);
-        about.querySelector("[value=star]").setAttribute("aria-pressed", star.getAttribute("aria-pressed"));
+        // Another card may be shown by now.
+        if (shown?.contains(star)) about.querySelector("[value=star]").setAttribute("aria-pressed", star.getAttribute("aria-pressed"));
       },
     };
     large?.addEventListener("click", (event) => actions[event.target.closest("button")?.value]?.());
