@@ -292,7 +292,10 @@ import Testing
     for name in names { #expect(access.knows(name) == isKnown, "\(name)") }
   }
 
-  @Test(arguments: ["Feeds.Home.:8443", "https://feeds.home/", "feeds.home/feed.json", "feeds.home", "[fd00::1]:80", "fd00::1"])
+  @Test(
+    arguments: [
+      "Feeds.Home.:8443", "https://feeds.home/", "feeds.home/feed.json", "feeds.home", "[fd00::1]:80", "fd00::1",
+    ])
   func `an allowed host name may be a URL or have a port`(text: String) throws {
     let access = AccessRules(host: "127.0.0.1", token: nil, names: [try AccessRules.allowedName(text)])
     #expect(access.knows(text.contains("fd00") ? "[fd00::1]:8443" : "feeds.home:8443"))

@@ -24,11 +24,11 @@ extension Session {
     exit(ExitCode.failure.rawValue)
   }
 
-  /// True if this process was started with the signal ignored.
+  /// True if this process was started with the signal ignored: `SIG_IGN` is 1.
   static func isIgnored(_ number: Int32) -> Bool {
     let action = signal(number, SIG_IGN)
     signal(number, action)
-    return unsafeBitCast(action, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    return unsafeBitCast(action, to: UnsafeRawPointer?.self) == UnsafeRawPointer(bitPattern: 1)
   }
 
   private static let enoughDescriptors = 256

@@ -67,9 +67,8 @@ struct AccessRules: Sendable {
   static func allowedName(_ text: String) throws -> String {
     if isAddress(text) { return name(text) }
     let isPlain = { (byte: UInt8) in byte < 0x80 && !"*,% \t\r\n".utf8.contains(byte) }
-    guard text.utf8.allSatisfy(isPlain), let url = try? FeedAddress.parse(text.contains("://") ? text : "http://\(text)/"),
-      let host = url.host
-    else {
+    let address = text.contains("://") ? text : "http://\(text)/"
+    guard text.utf8.allSatisfy(isPlain), let host = try? FeedAddress.parse(address).host else {
       throw ValidationError(
         "--allow-host needs one host name such as feeds.example.org; write bücher.example as xn--bcher-kva.example.")
     }
