@@ -178,7 +178,7 @@ extension AccessRules {
             return .now(response)
           }
           isAdmitted = offers.contains(where: access.isToken)
-          guesses.update { [isAdmitted] in $0.note(isRight: isAdmitted, of: peer) }
+          guesses.update { [isAdmitted] in $0.note(isRight: isAdmitted, of: peer, at: now) }
         }
         guard isAdmitted else {
           var response = ServerResponse.text(
