@@ -18,7 +18,8 @@ final class Console {
   /// The number of columns that the status line takes up on the screen.
   private var drawn = 0
   private var pauses = 0
-  /// Receives the messages (if they are also logged, only warnings and errors), without highlighting, while another part of the program uses the whole screen.
+  /// Receives the messages, without highlighting, while another part of the program uses the whole screen; if they are
+  /// also logged, only warnings and errors.
   var onReport: ((String) -> Void)?
   /// The style of a message's label.
   private var labelStyle: Style { onReport == nil ? style : .plain }

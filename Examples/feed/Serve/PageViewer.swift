@@ -134,7 +134,8 @@ extension PageAssets {
         if (!star) return;
         await mark(star);
         // Another card may be shown by now.
-        if (shown?.contains(star)) about.querySelector("[value=star]").setAttribute("aria-pressed", star.getAttribute("aria-pressed"));
+        if (!shown?.contains(star)) return;
+        about.querySelector("[value=star]").setAttribute("aria-pressed", star.getAttribute("aria-pressed"));
       },
     };
     large?.addEventListener("click", (event) => actions[event.target.closest("button")?.value]?.());

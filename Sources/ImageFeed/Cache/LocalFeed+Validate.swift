@@ -15,8 +15,8 @@ public enum CacheValidation: Hashable, Sendable {
 extension LocalFeed {
   /// Deletes the saved feed if it has expired or can't be retrieved; otherwise, changes nothing.
   ///
-  /// Delivers the result. **Failure:** the error of the deletion, or of a second retrieval if there was nothing to delete
-  /// after the first one had failed. **Cancellation:** prevents a validation that has not begun.
+  /// Delivers the result. **Failure:** the error of the deletion, or of a second retrieval if there was nothing to
+  /// delete after the first one had failed. **Cancellation:** prevents a validation that has not begun.
   ///
   /// - Parameter maxAge: the age at which a feed expires; `nil` for never.
   public func validate(

@@ -3,7 +3,7 @@
 /// An item is recognized by its id, which is derived from its guid, or else its link, or else its image. An item with a
 /// different id is the same item if it has the same link, or, if neither has a link, the same image. This requires that
 /// no other item of either document has that link or image, because some feeds use one for all of their items. Other
-/// feeds list one item at a time, always with the same link: an item with another date and another image isn't the same.
+/// feeds list one item at a time, always with the same link: an item with another date and image isn't the same.
 ///
 /// If several items share a link in only one of the documents, their ids may have changed for this reason. Then an item
 /// is the same if it is the only one with its link and image. If they share the link in both documents, an item is the

@@ -139,9 +139,8 @@ public final class SQLiteFeedStore: FeedStore {
     try database.withLock { database throws(FeedStoreError) -> R? in
       var step = first
       do throws(FeedDatabaseFailure) {
-        return try database.write(
-          creating: creating, noting: noting, onSetAside: settingAside ? onSetAside : nil
-        ) { tables in
+        let report: ((String) -> Void)? = if settingAside { onSetAside } else { nil }
+        return try database.write(creating: creating, noting: noting, onSetAside: report) { tables in
           step = first
           return try body(tables, &step)
         }
