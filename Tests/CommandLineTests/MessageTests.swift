@@ -98,7 +98,9 @@ import Testing
       await origin.setAnswer(body: try JSONEncoder().encode(["items": [item]]))
       let output = await run.ending().output
       #expect(output.contains("young") && !output.contains("old"))
-      await origin.setAnswer(body: document("while away"))
+      let id = "0E1D8B5C-3D0C-4B5A-9C55-7F6E5B8E3A11"
+      let next = ["id": id, "description": "while away", "image": "https://url-3.com"]
+      await origin.setAnswer(body: try JSONEncoder().encode(["items": [next, item]]))
       #expect(await (try RunningFeed(arguments)).ending().output.contains("while away"))
     }
   }
