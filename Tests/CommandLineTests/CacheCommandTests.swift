@@ -66,6 +66,19 @@ import Testing
     }
   }
 
+  @Test func `cache validate with a URL doesn't call a feed valid whose file it has renamed`() async throws {
+    try await withFolder { folder in
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let store = SQLiteFeedStore(path: cache)
+      _ = try store.replace(
+        for: sampleURL, with: CachedFeed(images: sampleImages, timestamp: sampleDate), now: sampleDate)
+      store.close()
+      try damage(cache)
+      let run = try await FeedBinary.run(["cache", "validate", sampleURL.absoluteString, "--cache", cache])
+      #expect(run.output.contains(": unreadable, deleted"), "\(run.output)")
+    }
+  }
+
   @Test func `cache clear deletes one feed or all`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { _, url, cache in
       for address in [url, url + "?2", url + "?3"] {

@@ -217,7 +217,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["-1", "1,2,3", "x", "", "5d,y", "0s"])
+  @Test(arguments: ["-1", "1,2,3", "x", "", "5d,y", "0s", "100,200", "30d,90d"])
   func `an invalid --keep is refused`(text: String) {
     #expect(throws: (any Error).self) { try FeedCommand.parseAsRoot(["load", "http://a/", "--keep", text]) }
   }

@@ -246,13 +246,14 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test func `ending watch ends a running --exec command, and its image stays new`() async throws {
+  @Test(arguments: [SIGTERM, SIGHUP])
+  func `ending watch ends a running --exec command, and its image stays new`(signal: Int32) async throws {
     try await withOrigin(serving: blog("A", [("a1", 1)])) { _, url, cache in
       let run = try watch([url], cache, "--shell", "--exec", "echo $$; sleep 1000 & wait")
       let line = try #require(await run.output.line())
       let process = try #require(Int32(line.dropLast()))
-      run.send(SIGTERM)
-      #expect(await run.status() == 143)
+      run.send(signal)
+      #expect(await run.status() == 128 + signal)
       #expect(kill(process, 0) == -1)
       let again = await (try watch([url], cache, "--new", "--count", "1")).ending()
       #expect(again.output.contains("1. a1"))

@@ -84,15 +84,24 @@ import Testing
     }
   }
 
-  @Test func `with --from-now, items that a feed has at first aren't new`() async throws {
+  @Test(.timeLimit(.minutes(5)))
+  func `with --from-now, items that a feed has at first aren't new, but those that arrive before a restart are`()
+    async throws
+  {
     try await withOrigin(serving: document("old")) { origin, url, cache in
-      let run = try RunningFeed(
-        ["watch", url, "--every", "50ms", "--new", "--from-now", "--count", "1", "--format", "json", "--cache", cache])
+      let arguments = [
+        "watch", url, "--every", "50ms", "--new", "--from-now", "--count", "1", "--format", "json", "--cache", cache,
+      ]
+      let run = try RunningFeed(arguments)
       while await origin.requestCount < 2 { try await Task.sleep(for: .milliseconds(10)) }
       let item = ["id": "BA298A85-6275-48D3-8315-9C8F7C1CD109", "description": "young", "image": "https://url-2.com"]
       await origin.setAnswer(body: try JSONEncoder().encode(["items": [item]]))
       let output = await run.ending().output
       #expect(output.contains("young") && !output.contains("old"))
+      let id = "0E1D8B5C-3D0C-4B5A-9C55-7F6E5B8E3A11"
+      let next = ["id": id, "description": "while away", "image": "https://url-3.com"]
+      await origin.setAnswer(body: try JSONEncoder().encode(["items": [next, item]]))
+      #expect(await (try RunningFeed(arguments)).ending().output.contains("while away"))
     }
   }
 }

@@ -394,7 +394,7 @@ import Testing
     func isAllowed(_ host: String, isRight: Bool = false) -> Bool {
       let peer = SocketAddress.internet(host, port: 1)
       guard guesses.areAllowed(to: peer, at: now) else { return false }
-      guesses.note(isRight: isRight, of: peer)
+      guesses.note(isRight: isRight, of: peer, at: now)
       return true
     }
     #expect((0..<20).count { _ in isAllowed("192.0.2.1") } == 10)
@@ -409,6 +409,13 @@ import Testing
     #expect(isAllowed("198.51.100.1", isRight: true))
     now = now.advanced(by: .seconds(10_000))
     #expect((0..<20).count { _ in isAllowed("192.0.2.1") } == 10)
+    // A client that left isn't remembered forever: it would take the place of a new one.
+    for number in 0..<5_000 {
+      now = now.advanced(by: .seconds(1))
+      _ = isAllowed("2001:db8:\(String(number, radix: 16))::1")
+    }
+    now = now.advanced(by: .seconds(3_600))
+    #expect((0..<20).count { _ in isAllowed("203.0.113.1") } == 10)
   }
 
   @Test func `clients that don't read an image keep a file position, not the image in memory`() async throws {

@@ -291,4 +291,20 @@ import Testing
     let access = AccessRules(host: host, token: nil, names: ["Feeds.Home."])
     for name in names { #expect(access.knows(name) == isKnown, "\(name)") }
   }
+
+  @Test(
+    arguments: [
+      "Feeds.Home.:8443", "https://feeds.home/", "feeds.home/feed.json", "feeds.home", "[fd00::1]:80", "fd00::1",
+    ])
+  func `an allowed host name may be a URL or have a port`(text: String) throws {
+    let access = AccessRules(host: "127.0.0.1", token: nil, names: [try AccessRules.allowedName(text)])
+    #expect(access.knows(text.contains("fd00") ? "[fd00::1]:8443" : "feeds.home:8443"))
+  }
+
+  @Test(arguments: ["*.home", "a.example,b.example", "bücher.example", "", " ", "a b", "ftp://feeds.home/"])
+  func `an allowed host name that no request can have is refused`(text: String) {
+    #expect(throws: (any Error).self) {
+      try FeedCommand.parseAsRoot(["serve", "https://example.com/feed", "--allow-host", text])
+    }
+  }
 }

@@ -149,6 +149,17 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
+  @Test func `add refuses an invisible title, and one title for several feeds`() async throws {
+    try await withUser { user in
+      let add = ["subscriptions", "add", user.base + "/long"]
+      for wrong in [["--title", ""], ["--title", " "], [user.base + "/other", "--title", "A"]] {
+        let command = add + wrong
+        #expect(throws: (any Error).self, "\(wrong)") { try FeedCommand.parseAsRoot(command) }
+      }
+      #expect(throws: Never.self) { try FeedCommand.parseAsRoot(add + ["--title", "A"]) }
+    }
+  }
+
   @Test func `a number that no feed can have refers to no feed`() throws {
     let feed = SubscribedFeed(address: try #require(URL(string: "http://e.example/")))
     for text in ["\(Int.min)", "\(Int.max)", "0", "2"] {

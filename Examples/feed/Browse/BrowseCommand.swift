@@ -43,8 +43,13 @@ struct BrowseCommand: ParsableCommand {
     guard Style.isScreen(STDOUT_FILENO) else {
       throw ValidationError("browse needs a terminal; \"feed load --images always\" also works when piped.")
     }
+    let isReporting = load.common.log.verbose || load.common.log.logFormat == .json
+    guard !isReporting || !Style.isScreen(STDERR_FILENO) else {
+      throw ValidationError(
+        "browse uses the whole terminal, so --verbose and --log-format json need a file: add 2> browse.log.")
+    }
     try load.common.checkImages()
-    let session = Session()
+    let session = Session(load.common)
     let terminal = try Terminal(on: session.loop)
     let keeper = TerminalKeeper(farewell: ScreenWriter.leaving(nil))
     let source = FeedSource(load, of: selection, on: session)

@@ -87,7 +87,7 @@ struct WatchCommand: ParsableCommand {
     let interval: (URL) -> Duration? = { intervals[$0] ?? usual }
     let status = WatchStatus(of: selection.addresses, following: follow, on: session)
     let source = FeedSource(load, of: selection, on: session, observer: status.observer)
-    if selection.list != nil { session.takeHangups() }
+    session.takeHangups(readingLists: selection.list != nil)
     let lists = selection.list?.changes(on: session)
       .handleEvents(receiveOutput: { [weak status] feeds in
         intervals = Self.intervals(of: feeds)
@@ -114,11 +114,11 @@ struct WatchCommand: ParsableCommand {
     _ status: WatchStatus, failed: @escaping (NothingToShow) -> Void
   ) -> AnyPublisher<Update, Never> {
     let isOnlyNew = new || exec != nil
-    var begun: Set<URL> = []
     return source.afterMarks(source.finder.reports(of: selection.addresses) { reports })
       .handleEvents(receiveOutput: { status.take($0.report) })
       .map { [fromNow] new -> NewImages in
-        guard fromNow, new.report.feed != nil, begun.insert(new.report.address).inserted else { return new }
+        // A restart isn't a first load: images that arrived in between are new.
+        guard fromNow, new.isFirst else { return new }
         source.finder.markShown(new)
         var old = new
         old.positions = []

@@ -9,7 +9,9 @@ enum HistoryArgument {
     if text == "all" { return HistoryPolicy(items: .max, age: nil) }
     var policy = HistoryPolicy()
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-    guard parts.count <= 2 else { throw problem }
+    let numbers = parts.count { Int($0) != nil }
+    // At most one part of each kind.
+    guard numbers <= 1, parts.count - numbers <= 1 else { throw problem }
     for part in parts {
       if let items = Int(part) {
         guard items >= 0 else { throw problem }

@@ -18,7 +18,8 @@ final class Console {
   /// The number of columns that the status line takes up on the screen.
   private var drawn = 0
   private var pauses = 0
-  /// Receives the messages, without highlighting, while another part of the program uses the whole screen.
+  /// Receives the messages, without highlighting, while another part of the program uses the whole screen; if they are
+  /// also logged, only warnings and errors.
   var onReport: ((String) -> Void)?
   /// The style of a message's label.
   private var labelStyle: Style { onReport == nil ? style : .plain }
@@ -46,7 +47,11 @@ final class Console {
 
   /// Shows a message. The text must already be safe to show.
   func report(_ text: String, _ level: Logger.Level = .info) {
-    if let log { return log(level, text) }
+    if let log {
+      log(level, text)
+      if level >= .warning { onReport?(text) }
+      return
+    }
     if let onReport { return onReport(text) }
     aboveStatus { write(text.hasSuffix("\n") ? text : text + "\n") }
   }

@@ -24,6 +24,13 @@ extension Session {
     exit(ExitCode.failure.rawValue)
   }
 
+  /// True if this process was started with the signal ignored: `SIG_IGN` is 1.
+  static func isIgnored(_ number: Int32) -> Bool {
+    let action = signal(number, SIG_IGN)
+    signal(number, action)
+    return unsafeBitCast(action, to: UnsafeRawPointer?.self) == UnsafeRawPointer(bitPattern: 1)
+  }
+
   private static let enoughDescriptors = 256
   private static let fewestDescriptors = 48
 }

@@ -86,12 +86,15 @@ final class Session {
   /// A session with the messages that a command's options select.
   convenience init(_ common: CommonOptions) { self.init(common.log, quiet: common.quiet) }
 
-  /// Continues after a hangup (SIGHUP) and announces it in ``hangups``, unless the terminal is gone.
-  func takeHangups() {
+  /// Handles a hangup (SIGHUP) like an interrupt. If the command reads lists, it continues and announces the hangup in
+  /// ``hangups`` instead, unless the terminal is gone.
+  func takeHangups(readingLists: Bool) {
+    // `nohup` ignores the signal.
+    if !readingLists, Self.isIgnored(SIGHUP) { return }
     do {
       let watch = try loop.signal(SIGHUP) { [unowned self] in
         let isGone = hadTerminal && isatty(STDIN_FILENO) == 0 && isatty(STDERR_FILENO) == 0
-        if isGone { interrupted(by: SIGHUP) } else { hangups.send(()) }
+        if !readingLists || isGone { interrupted(by: SIGHUP) } else { hangups.send(()) }
       }
       watches.append(watch)
     } catch {

@@ -1,3 +1,4 @@
+import ArgumentParser
 import FeedHTTP
 import FeedHTTPServer
 import FeedStream
@@ -60,6 +61,18 @@ struct AccessRules: Sendable {
   static func name(_ text: some StringProtocol) -> String {
     let name = text.lowercased()
     return name.count > 1 && name.hasSuffix(".") ? String(name.dropLast()) : name
+  }
+
+  /// Reads a host name from the command line, or the one in a URL, without its port.
+  static func allowedName(_ text: String) throws -> String {
+    if isAddress(text) { return name(text) }
+    let isPlain = { (byte: UInt8) in byte < 0x80 && !"*,% \t\r\n".utf8.contains(byte) }
+    let address = text.contains("://") ? text : "http://\(text)/"
+    guard text.utf8.allSatisfy(isPlain), let host = try? FeedAddress.parse(address).host else {
+      throw ValidationError(
+        "--allow-host needs one host name such as feeds.example.org; write bücher.example as xn--bcher-kva.example.")
+    }
+    return name(inHost: host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host)
   }
 
   static func isAddress(_ name: String) -> Bool { address(name) != nil }
@@ -165,7 +178,7 @@ extension AccessRules {
             return .now(response)
           }
           isAdmitted = offers.contains(where: access.isToken)
-          guesses.update { [isAdmitted] in $0.note(isRight: isAdmitted, of: peer) }
+          guesses.update { [isAdmitted] in $0.note(isRight: isAdmitted, of: peer, at: now) }
         }
         guard isAdmitted else {
           var response = ServerResponse.text(

@@ -208,9 +208,13 @@ extension PageAssets {
 
     // The server keeps stars. Pages of other sites can't send this header.
     async function mark(star) {
+      // A second press has no effect until the first one is saved.
+      if (star.dataset.busy) return;
+      star.dataset.busy = 1;
       const isOn = star.getAttribute("aria-pressed") !== "true";
       const answer = await fetch(`/star?card=${encodeURIComponent(star.value)}&on=${isOn ? 1 : 0}`,
         { method: "POST", headers: { "X-Feed": "star" } }).catch(() => null);
+      delete star.dataset.busy;
       if (answer?.ok) star.setAttribute("aria-pressed", String(isOn));
       else said.textContent = "The star could not be changed.";
     }

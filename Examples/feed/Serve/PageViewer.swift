@@ -133,6 +133,8 @@ extension PageAssets {
         const star = shown.querySelector(".star");
         if (!star) return;
         await mark(star);
+        // Another card may be shown by now.
+        if (!shown?.contains(star)) return;
         about.querySelector("[value=star]").setAttribute("aria-pressed", star.getAttribute("aria-pressed"));
       },
     };

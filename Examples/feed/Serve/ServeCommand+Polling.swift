@@ -36,8 +36,8 @@ extension ServeCommand {
     var poller = FeedPoller(
       selection.subscriptions.map(poll), client: client, cache: cache, store: store, on: loop, options: polling)
     if let hubs { poller = poller.notified(by: hubs) }
+    session.takeHangups(readingLists: selection.list != nil)
     if let list = selection.list {
-      session.takeHangups()
       poller = poller.following(
         list.changes(on: session).map { feeds in
           places = Self.places(of: feeds)

@@ -69,7 +69,9 @@ struct ServeCommand: ParsableCommand {
       valueName: "text"))
   var token: String?
 
-  @Option(help: ArgumentHelp("Also accept requests for this host name; may be repeated.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp("Also accept requests for this host name; may be repeated.", valueName: "name"),
+    transform: AccessRules.allowedName)
   var allowHost: [String] = []
 
   @Option(

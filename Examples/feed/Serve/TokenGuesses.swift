@@ -19,11 +19,13 @@ struct TokenGuesses: Sendable {
       self.each = each
     }
 
-    var isUnused: Bool { used == 0 }
+    func isUnused(at now: StreamInstant) -> Bool { used == 0 || given(by: now) >= used }
+
+    private func given(by now: StreamInstant) -> Int { Int(since.distance(to: now).nanoseconds / each.nanoseconds) }
 
     mutating func hasLeft(at now: StreamInstant) -> Bool {
-      let given = Int(since.distance(to: now).nanoseconds / each.nanoseconds)
-      if used == 0 || given >= used {
+      let given = given(by: now)
+      if isUnused(at: now) {
         (used, since) = (0, now)
       } else if given > 0 {
         used -= given
@@ -49,14 +51,14 @@ struct TokenGuesses: Sendable {
     return all.hasLeft(at: now) || known.contains(client)
   }
 
-  mutating func note(isRight: Bool, of peer: SocketAddress) {
+  mutating func note(isRight: Bool, of peer: SocketAddress, at now: StreamInstant) {
     let client = peer.client
     if isRight {
       if known.count < Self.most { known.insert(client) }
       return
     }
     all.use()
-    if clients.count >= Self.most, clients[client] == nil { clients = clients.filter { !$0.value.isUnused } }
+    if clients.count >= Self.most, clients[client] == nil { clients = clients.filter { !$0.value.isUnused(at: now) } }
     // If the table is still full, a new client is limited only by the allowance for all clients.
     if clients.count < Self.most || clients[client] != nil {
       clients[client, default: Allowance(10, each: .seconds(6))].use()

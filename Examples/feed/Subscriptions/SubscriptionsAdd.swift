@@ -55,6 +55,12 @@ struct SubscriptionsAdd: ParsableCommand {
 
   func validate() throws {
     try checkFolders(folder)
+    guard title?.hasVisibleCharacter ?? true else {
+      throw ValidationError("A title needs at least one visible character.")
+    }
+    guard title == nil || addresses.count == 1 else {
+      throw ValidationError("--title is for one feed; add the feeds one at a time.")
+    }
   }
 
   func run() throws {
@@ -97,7 +103,7 @@ struct SubscriptionsAdd: ParsableCommand {
     session.run(lines) { result in
       (try? result.get()) ?? ""
     } written: { result, done in
-      if case .failure(let error) = result { session.fail("\(error)") }
+      if case .failure(let error) = result { session.fail("\(error)".printable) }
       done()
     }
     try session.finish(closing: store)

@@ -15,8 +15,8 @@ public enum CacheValidation: Hashable, Sendable {
 extension LocalFeed {
   /// Deletes the saved feed if it has expired or can't be retrieved; otherwise, changes nothing.
   ///
-  /// Delivers the result. **Failure:** the deletion's error. **Cancellation:** prevents a validation that has not
-  /// begun.
+  /// Delivers the result. **Failure:** the error of the deletion, or of a second retrieval if there was nothing to
+  /// delete after the first one had failed. **Cancellation:** prevents a validation that has not begun.
   ///
   /// - Parameter maxAge: the age at which a feed expires; `nil` for never.
   public func validate(
@@ -25,11 +25,14 @@ extension LocalFeed {
     let (address, store, now) = (address, cache.store, cache.now)
     let policy = FeedCachePolicy(maxAge: maxAge)
     return cache.worker.publisher { () throws(FeedStoreError) -> CacheValidation in
-      let feed: CachedFeed?
+      var feed: CachedFeed?
       do throws(FeedStoreError) {
         feed = try store.retrieve(for: address)
       } catch {
-        return try store.delete(for: address, if: .unreadable) ? .deletedUnreadable(error) : .valid
+        if try store.delete(for: address, if: .unreadable) { return .deletedUnreadable(error) }
+        // The feed can be read now, or is gone: the deletion renames a damaged file.
+        feed = try store.retrieve(for: address)
+        if feed == nil, error.cause.isDamage { return .deletedUnreadable(error) }
       }
       guard let feed else { return .empty }
       if policy.isValid(feed.timestamp, now: now()) { return .valid }

@@ -23,7 +23,7 @@ final class SavedViews: Sendable {
   /// True if the last call of ``changes()`` couldn't read a feed, for a reason that may pass without a save.
   var mayReadMoreLater: Bool {
     failures.withLock { failures in
-      failures.values.contains { if case .damaged = $0.cause { false } else { true } }
+      failures.values.contains { !$0.cause.isDamage }
     }
   }
 

@@ -2,7 +2,8 @@
 ///
 /// An item is recognized by its id, which is derived from its guid, or else its link, or else its image. An item with a
 /// different id is the same item if it has the same link, or, if neither has a link, the same image. This requires that
-/// no other item of either document has that link or image, because some feeds use one for all of their items.
+/// no other item of either document has that link or image, because some feeds use one for all of their items. Other
+/// feeds list one item at a time, always with the same link: an item with another date and image isn't the same.
 ///
 /// If several items share a link in only one of the documents, their ids may have changed for this reason. Then an item
 /// is the same if it is the only one with its link and image. If they share the link in both documents, an item is the
@@ -27,7 +28,8 @@ struct ItemChange {
     guard !left.isEmpty, !arrived.isEmpty else { return }
     let (olds, news) = (ItemMarks(linksOf: old), ItemMarks(linksOf: new))
     links = news
-    match(olds, news)
+    func isOther(_ was: Int, _ place: Int) -> Bool { new[place].isOther(than: old[was]) }
+    match(olds, news, unless: isOther)
     guard !left.isEmpty, !arrived.isEmpty else { return }
     func marks(_ images: FeedImages, _ links: ItemMarks) -> ItemMarks {
       ItemMarks(
@@ -41,20 +43,20 @@ struct ItemChange {
           }
         })
     }
-    match(marks(old, olds), marks(new, news))
+    match(marks(old, olds), marks(new, news), unless: isOther)
   }
 
   /// The position in the old document of the item with the given id.
   func place(of id: FeedImage.ID) -> Int? { before[id] }
 
   /// Finds items whose ids have changed, by a feature that no other item has.
-  private mutating func match(_ olds: ItemMarks, _ news: ItemMarks) {
+  private mutating func match(_ olds: ItemMarks, _ news: ItemMarks, unless isOther: (Int, Int) -> Bool) {
     let leaving = Set(left)
     var found: Set<Int> = []
     arrived.removeAll { place in
-      guard let mark = news.unique(at: place), let was = olds.place(of: mark), leaving.contains(was) else {
-        return false
-      }
+      guard let mark = news.unique(at: place), let was = olds.place(of: mark), leaving.contains(was),
+        !isOther(was, place)
+      else { return false }
       renamed.append((place, was))
       found.insert(was)
       return true
@@ -88,6 +90,14 @@ struct ItemMarks {
 
   /// The feature of an item, if no other item has it.
   func unique(at position: Int) -> UInt64? { all[position].flatMap { place(of: $0) == position ? $0 : nil } }
+}
+
+extension FeedImage {
+  /// True if this item, which has the link of `old` but not its id, is another item, and not an edited version.
+  func isOther(than old: FeedImage) -> Bool {
+    guard let date = publishedSeconds, let oldDate = old.publishedSeconds else { return false }
+    return date != oldDate && addressText != old.addressText
+  }
 }
 
 extension FeedImages {

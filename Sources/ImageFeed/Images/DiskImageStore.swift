@@ -8,7 +8,8 @@ import Synchronization
 /// take up more than `limit` bytes. If an image doesn't fit, others are deleted, the least recently used ones first,
 /// and files of more than a thousandth of the limit before smaller ones, until at most 70% of the limit is in use. An
 /// index that is lost or damaged is rebuilt from the files. A file that is lost, cut off or damaged counts as an image
-/// that was never saved. A file that can't be read makes the retrieval fail, and stays.
+/// that was never saved. A file that can't be read makes the retrieval fail, and stays. Images can still be retrieved
+/// while the disk is full or another process has locked the index.
 ///
 /// Images that the store's owner keeps, such as those of starred items, are never deleted to make room, and don't count
 /// toward the limit.
@@ -46,7 +47,26 @@ public final class DiskImageStore: ImageStore {
   public typealias KeptImages = @Sendable () throws(FeedStoreError) -> Set<URL>
 
   public func retrieve(for url: URL, now: Date) throws(FeedStoreError) -> Saved<FetchedImage>? {
-    let found: Result<Saved<FetchedImage>?, any Error> = try perform(.retrieval) { index in
+    let found: Result<Saved<FetchedImage>?, any Error>
+    do throws(FeedStoreError) {
+      found = try read(url, now: now)
+    } catch {
+      // Without the index, only a later renewal is unknown.
+      switch error.cause {
+      case .diskFull, .notPermitted, .busy, .inputOutput: break
+      default: throw error
+      }
+      guard let file = try? file(of: url) else { throw error }
+      return file.image
+    }
+    do { return try found.get() } catch {
+      throw FeedStoreError(.retrieval, FeedDatabaseFailure(error).cause, place: folder)
+    }
+  }
+
+  /// - Returns: a failure if the image's file can't be read.
+  private func read(_ url: URL, now: Date) throws(FeedStoreError) -> Result<Saved<FetchedImage>?, any Error> {
+    try perform(.retrieval) { index in
       guard let row = try index.row(for: url, creating: false) else { return .success(nil) }
       let file: ImageFile?
       do { file = try self.file(of: url) } catch {
@@ -56,12 +76,14 @@ public final class DiskImageStore: ImageStore {
       }
       guard let file else {
         // Another process may be saving the image.
-        try index.forgetUnused(url, now: now) {
-          do { return try self.file(of: url) == nil } catch { return false }
+        try attempt {
+          try index.forgetUnused(url, now: now) {
+            do { return try self.file(of: url) == nil } catch { return false }
+          }
         }
         return .success(nil)
       }
-      try index.touch(url, row, now: now)
+      try attempt { try index.touch(url, row, now: now) }
       // The row describes an older file if a process ended, or another one saved the image, between the two.
       if file.image.timestamp > row.timestamp { return .success(file.image) }
       // Otherwise the row is as new as the file, or newer: renewing an unchanged image updates only its row.
@@ -69,8 +91,13 @@ public final class DiskImageStore: ImageStore {
       image.lifetime = row.lifetime
       return .success(Saved(image, timestamp: row.timestamp, validators: row.validators))
     }
-    do { return try found.get() } catch {
-      throw FeedStoreError(.retrieval, FeedDatabaseFailure(error).cause, place: folder)
+  }
+
+  /// Makes a change of the index that a retrieval doesn't depend on. Throwing would close the index, and on a full disk
+  /// it could not be opened again.
+  private func attempt(_ change: () throws -> Void) throws {
+    do { try change() } catch {
+      guard [.diskFull, .busy].contains(FeedDatabaseFailure(error).cause) else { throw error }
     }
   }
 

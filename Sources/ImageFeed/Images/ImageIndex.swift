@@ -82,10 +82,13 @@ struct ImageIndex {
     } ?? ImageStoreUsage(count: 0, bytes: 0)
   }
 
-  /// Records the use of an image.
+  /// Records the use of an image. Waits for other processes only briefly, because the image is shown meanwhile.
   func touch(_ url: URL, _ entry: Entry, now: Date) throws {
     guard Self.isOld(entry.used, at: now) else { return }
-    try write { db in
+    let usual = Int(min(shared.busyTimeout / .milliseconds(1), 1e9))
+    try shared.connect(creating: false)?.queue.writeWithoutTransaction { db in
+      try db.execute(sql: "PRAGMA busy_timeout = \(min(usual, 100))")
+      defer { try? db.execute(sql: "PRAGMA busy_timeout = \(usual)") }
       try db.cachedStatement(sql: "UPDATE image SET used = ? WHERE url = ?")
         .execute(arguments: [now.timeIntervalSinceReferenceDate, url.absoluteString])
     }
@@ -125,7 +128,7 @@ struct ImageIndex {
         if !kept.contains(url) {
           guard bytes <= room else { return false }
           let counted = total - (try Self.bytes(of: kept, db))
-          if counted + bytes > limit { try makeRoom(of: counted + bytes - room, but: kept.union([url]), db) }
+          if counted + bytes > limit { try makeRoom(of: counted + bytes - room, but: kept.union([url]), now: now, db) }
         }
       }
       if let old {
@@ -139,12 +142,15 @@ struct ImageIndex {
     } ?? false
   }
 
-  /// Deletes the least recently used images until that many bytes have been freed: first those of more than a thousandth
-  /// of the limit, because many others fit into their place, such as their own smaller sizes.
-  private func makeRoom(of bytes: Int, but kept: Set<URL>, _ db: Database) throws {
+  /// Deletes the least recently used images until that many bytes have been freed: first those of more than a
+  /// thousandth of the limit, because many others fit into their place, such as their own smaller sizes. In both groups,
+  /// images that were used while the clock was ahead come first; otherwise, new ones would be deleted first.
+  private func makeRoom(of bytes: Int, but kept: Set<URL>, now: Date, _ db: Database) throws {
     let names = Set(kept.map(\.absoluteString))
+    let latest = now.timeIntervalSinceReferenceDate + FeedCachePolicy.clockTolerance / .seconds(1)
     let rows = try Row.fetchCursor(
-      db, sql: "SELECT url, bytes FROM image ORDER BY bytes <= ?, used, url", arguments: [limit / 1000])
+      db, sql: "SELECT url, bytes FROM image ORDER BY bytes <= ?, used <= ?, used, url",
+      arguments: [limit / 1000, latest])
     var bytes = bytes
     while bytes > 0, let row = try rows.next() {
       let url: String = try row.value(0)

@@ -29,7 +29,7 @@ public final class ImageLoader {
   private let options: Options
   private let report: (FeedStoreError) -> Void
   private let flights = Flights<ImageWish, LoadedImage, ImageError>()
-  private var refusals: [URL: (error: ImageError, until: Date)] = [:]
+  private var refusals: [URL: (error: ImageError, date: Date)] = [:]
 
   /// - Parameter report: receives the error of a failed save; the image is still shown. Does nothing by default.
   public init(
@@ -157,20 +157,24 @@ public final class ImageLoader {
 
   private func refusal(of url: URL) -> ImageError? {
     guard let refusal = refusals[url] else { return nil }
-    if refusal.until > cache.now() { return refusal.error }
+    if isRecent(refusal.date) { return refusal.error }
     refusals[url] = nil
     return nil
+  }
+
+  /// True if a response isn't too old, or too far in the future, where it is after the clock was set back.
+  private func isRecent(_ date: Date) -> Bool {
+    abs(cache.now().timeIntervalSince(date)) < options.errorLifetime / .seconds(1)
   }
 
   /// Remembers a server's response. An unreachable server isn't remembered, because it may be reachable again at any
   /// time.
   private func remember(_ error: ImageError, for url: URL) {
     guard case .invalidData = error.remote, options.errorLifetime > .zero else { return }
-    let now = cache.now()
     // Enough for the images on a screen. Above that, expired entries are dropped first, and then all.
-    if refusals.count >= 1000 { refusals = refusals.filter { $0.value.until > now } }
+    if refusals.count >= 1000 { refusals = refusals.filter { isRecent($0.value.date) } }
     if refusals.count >= 1000 { refusals.removeAll() }
-    refusals[url] = (error, now.addingTimeInterval(options.errorLifetime / .seconds(1)))
+    refusals[url] = (error, cache.now())
   }
 }
 

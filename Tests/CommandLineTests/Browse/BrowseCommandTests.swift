@@ -95,6 +95,28 @@ import Testing
     try await browse(ending: 0) { screen, _ in screen.type("q") }
   }
 
+  @Test(arguments: [["--verbose"], ["--log-format", "json", "--verbose"]])
+  func `browse reports its requests in a file, but not on its own screen`(options: [String]) async throws {
+    try await withFolder { folder in
+      let origin = try ImageOrigin()
+      let url = try await origin.start(["first"])
+      let screen = try Screen()
+      let command = (["browse", url, "--cache", folder.appendingPathComponent("feeds.db").path] + options)
+        .joined(separator: " ")
+      let other = try Screen()
+      #expect(await (try other.run("\(command) 2> \(other.path)")).status() == 64)
+      let run = try screen.run(command)
+      try await screen.shows("\u{1B}[c")
+      screen.type("\u{1B}[?62;22c")
+      try await screen.shows("first")
+      #expect(await run.errors.read(upTo: "request") != nil)
+      run.send(SIGTERM)
+      #expect(await run.status() == 128 + SIGTERM)
+      await origin.stop()
+      origin.thread.shutdown()
+    }
+  }
+
   @Test(arguments: Sanitizer.leaves([SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGSEGV, SIGABRT]).compactMap { $0 })
   func `the terminal is restored, whatever signal ends the program`(_ signal: Int32) async throws {
     // A program that doesn't lead a process group can become the leader of a session without another process.

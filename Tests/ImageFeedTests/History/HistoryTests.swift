@@ -149,6 +149,36 @@ func makePost(
     #expect(try history(store).map(\.image.id) == [makePost(1).id])
   }
 
+  @Test func `an item with the same link, but another image and date, is another item`() throws {
+    let store = store()
+    let days = (1...3).map { makePost($0, link: 0, published: noon + Double($0) * 86_400) }
+    try save([days[0]], after: 1, in: store)
+    #expect(try store.setStar(true, days[0].id, of: address, now: noon))
+    try save([days[1]], after: 2, in: store)
+    #expect(try history(store).map(\.image) == [days[0]])
+    #expect(try store.stars(of: address) == [days[0].id])
+    // Neither does an item replace one in the history.
+    try save([], after: 2.5, in: store)
+    try store.forgetHistory(of: address)
+    try save([days[1]], after: 2.6, in: store)
+    #expect(try store.setStar(true, days[1].id, of: address, now: noon))
+    try save([], after: 2.7, in: store)
+    try save([days[2]], after: 3, in: store)
+    #expect(try history(store).map(\.image) == [days[1]])
+    #expect(try store.stars(of: address) == [days[1].id])
+  }
+
+  @Test(arguments: [(1, noon + 86_400), (2, noon)])
+  func `an edited item with the same link has another image or date, but not both`(image: Int, date: Date) throws {
+    let store = store()
+    try save([makePost(1, published: noon)], after: 0, in: store)
+    #expect(try store.setStar(true, makePost(1).id, of: address, now: noon))
+    let new = makePost(2, link: 1, image: image, published: date)
+    try save([new], after: 1, in: store)
+    #expect(try titles(store) == [])
+    #expect(try store.stars(of: address) == [new.id])
+  }
+
   @Test func `a renamed item whose new id is in the history is removed from the history`() throws {
     let store = store()
     try save([makePost(1)], after: 0, in: store)

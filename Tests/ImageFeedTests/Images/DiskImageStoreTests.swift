@@ -187,6 +187,16 @@ import Testing
     #expect(try store.retrieve(for: url(10), now: noon) != nil)
   }
 
+  @Test func `images that were used while the clock was ahead are the first to be deleted`() throws {
+    let store = makeStore(limit: ImageIndex.ownBytes + 100_000)
+    for number in 0..<5 {
+      try store.save(makeSavedImage(count: 10_000), for: url(number), now: noon + 365 * 86_400)
+    }
+    for number in 5..<10 { try store.save(makeSavedImage(count: 10_000), for: url(number), now: noon) }
+    #expect(try store.usage().count < 10)
+    for number in 5..<10 { #expect(try store.retrieve(for: url(number), now: noon) != nil, "\(number)") }
+  }
+
   @Test func `the index counts toward the limit too`() throws {
     let limit = 1 << 20
     let store = makeStore(limit: limit)
@@ -340,6 +350,40 @@ import Testing
       for companion in ["", "-wal", "-shm"] { unlink(folder.file("images/index.sqlite\(companion)")) }
       #expect(try use(makeStore()))
     }
+  }
+
+  @Test func `an image is retrieved while another process has locked the index`() throws {
+    let store = DiskImageStore(folder: folder.file("images"), busyTimeout: .milliseconds(50))
+    let image = try makeSavedImage()
+    try store.save(image, for: imageURL, now: noon)
+    // Its file is missing, so its row would be deleted.
+    try store.save(makeSavedImage(2), for: url(2), now: noon)
+    unlink(folder.file("images/data/\(ImageFile.name(for: url(2)))"))
+    let other = try DatabaseQueue(path: folder.file("images/index.sqlite"))
+    try other.writeWithoutTransaction { db in
+      try db.execute(sql: "BEGIN IMMEDIATE")
+      #expect(try store.retrieve(for: imageURL, now: noon + 100) == image)
+      #expect(try store.retrieve(for: url(2), now: noon + 100) == nil)
+      try db.execute(sql: "ROLLBACK")
+    }
+    // The index stayed open, and the next use is recorded.
+    let used = { try other.read { try Double.fetchOne($0, sql: "SELECT max(used) FROM image") } }
+    #expect(try used() == noon.timeIntervalSinceReferenceDate)
+    #expect(try store.retrieve(for: imageURL, now: noon + 100) == image)
+    #expect(try used() == (noon + 100).timeIntervalSinceReferenceDate)
+  }
+
+  @Test func `an image is retrieved if the index can't be opened`() throws {
+    let image = try makeSavedImage()
+    try makeStore().save(image, for: imageURL, now: noon)
+    // SQLite can't open a folder as its log.
+    let log = folder.file("images/index.sqlite-wal")
+    unlink(log)
+    try FileManager.default.createDirectory(atPath: log, withIntermediateDirectories: true)
+    let store = makeStore()
+    #expect(throws: FeedStoreError.self) { try store.usage() }
+    #expect(try store.retrieve(for: imageURL, now: noon) == image)
+    #expect(throws: FeedStoreError.self) { try store.retrieve(for: url(2), now: noon) }
   }
 
   @Test func `an image that another process looks for while it is saved is counted and found`() throws {

@@ -96,6 +96,16 @@ import Testing
     #expect(world.network.requests == 2)
   }
 
+  @Test func `an image that its server didn't have is requested again after the clock is set back`() throws {
+    let world = ImageWorld()
+    world.network.serve("images.example") { _, _ in .answer(status: 404, Data()) }
+    #expect(world.outcome(of: imageURL) == .failure(ImageError(remote: .invalidData(.status(404)))))
+    world.clock.now = noon - 86_400
+    world.network.serve("images.example") { _, _ in .answer(makePNG()) }
+    #expect(world.outcome(of: imageURL) == .success(try remote()))
+    #expect(world.network.requests == 2)
+  }
+
   @Test func `an image whose server was unreachable is requested again immediately`() throws {
     let world = ImageWorld()
     world.network.disconnect()

@@ -15,9 +15,7 @@ package struct FeedDatabaseFailure: Error {
   let mayBeExhaustion: Bool
 
   /// True when the file itself, or its content, is the cause.
-  var isDamage: Bool {
-    if case .damaged = cause { true } else { false }
-  }
+  var isDamage: Bool { cause.isDamage }
 
   package init(_ cause: FeedStoreError.Cause) {
     self.init(cause, systemError: 0)
@@ -89,4 +87,9 @@ package struct FeedDatabaseFailure: Error {
     default: .inputOutput(String(cString: strerror(systemError)))
     }
   }
+}
+
+extension FeedStoreError.Cause {
+  /// True when the file itself, or its content, is the cause.
+  var isDamage: Bool { if case .damaged = self { true } else { false } }
 }

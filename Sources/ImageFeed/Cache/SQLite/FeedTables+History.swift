@@ -141,7 +141,8 @@ extension FeedTables {
     history.kept += kept.count
   }
 
-  /// Removes a returned item from the history: the one with its id, or else the only one with its link.
+  /// Removes a returned item from the history: the one with its id, or else the only one with its link, unless that is
+  /// another item (``FeedImage/isOther(than:)``).
   ///
   /// - Parameter links: the links in the document, if the item may be found by its link; a link that several items
   ///   share identifies none of them.
@@ -160,13 +161,14 @@ extension FeedTables {
       if try db.step(row, expecting: SQLITE_ROW) { found = (Int64(row.integer(0) ?? 0), Int64(row.integer(1) ?? 0)) }
     }
     if found == nil, let link = links?.unique(at: place) {
-      let row = try statement("SELECT id, first, item FROM kept WHERE history = ? AND link = ? LIMIT 2")
+      let row = try statement("SELECT id, first, item, content FROM kept WHERE history = ? AND link = ? LIMIT 2")
       defer { row.clear() }
       row.bind(history.id, at: 1)
       row.bind(Int64(bitPattern: link), at: 2)
       if try db.step(row, expecting: SQLITE_ROW), let was = row.imageID(2) {
         let one = (row: Int64(row.integer(0) ?? 0), first: Int64(row.integer(1) ?? 0))
-        if try !db.step(row, expecting: SQLITE_ROW) {
+        let isOther = FeedImages.Builder.image(inPack: row.blob(3)).map { images[place].isOther(than: $0) } ?? false
+        if !isOther, try !db.step(row, expecting: SQLITE_ROW) {
           found = one
           try moveStar(of: history, from: was, to: id)
         }

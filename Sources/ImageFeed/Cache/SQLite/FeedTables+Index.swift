@@ -47,6 +47,17 @@ extension FeedTables {
     }
   }
 
+  /// Forgets a damaged index. SQLite would read the tables to drop them; without them, their pages only take up room.
+  func forgetIndex() throws {
+    try db.execute(
+      sql: """
+        PRAGMA writable_schema = ON;
+        DELETE FROM sqlite_schema WHERE tbl_name IN ('words', 'found') OR tbl_name GLOB 'words_*';
+        PRAGMA writable_schema = RESET;
+        UPDATE history SET indexed = -1
+        """)
+  }
+
   /// The number of items, and the number of those in feeds whose index is up to date.
   func indexProgress() throws -> IndexProgress {
     let row = try Row.fetchOne(

@@ -9,10 +9,28 @@ extension SQLiteFeedStore: HistoryStore {
 
   public func seen(_ query: SeenQuery) throws(FeedStoreError) -> SeenPage {
     // If the index is up to date, don't write, so that the query works in a read-only folder, too.
-    if let isIndexed = try read({ try $0.isIndexed() }), !isIndexed {
-      _ = try write(.insertion, creating: false) { tables, _ in try tables.updateIndex() }
+    if let isIndexed = try read({ try $0.isIndexed() }), !isIndexed { try updateIndex() }
+    do throws(FeedStoreError) {
+      return try read { try $0.found(query) } ?? SeenPage(images: [])
+    } catch {
+      guard error.cause.isDamage else { throw error }
+      try updateIndex(fromScratch: true)
+      return try read { try $0.found(query) } ?? SeenPage(images: [])
     }
-    return try read { try $0.found(query) } ?? SeenPage(images: [])
+  }
+
+  /// Brings the index up to date, and builds a damaged one again. Never renames the file, because only the index, which
+  /// is derived from the rest, may be damaged.
+  private func updateIndex(atMost limit: Int = .max, fromScratch: Bool = false) throws(FeedStoreError) {
+    do throws(FeedStoreError) {
+      _ = try write(.insertion, creating: false, settingAside: false) { tables, _ in
+        if fromScratch { try tables.forgetIndex() }
+        try tables.updateIndex(atMost: limit)
+      }
+    } catch {
+      guard error.cause.isDamage, !fromScratch else { throw error }
+      try updateIndex(atMost: limit, fromScratch: true)
+    }
   }
 
   public func items(named name: String) throws(FeedStoreError) -> [SeenImage] {
@@ -37,9 +55,7 @@ extension SQLiteFeedStore: HistoryStore {
 
   public func index(atMost limit: Int) throws(FeedStoreError) -> IndexProgress {
     // As in `seen(_:)`: don't write if the index is up to date.
-    if limit > 0, let isIndexed = try read({ try $0.isIndexed() }), !isIndexed {
-      _ = try write(.insertion, creating: false) { tables, _ in try tables.updateIndex(atMost: limit) }
-    }
+    if limit > 0, let isIndexed = try read({ try $0.isIndexed() }), !isIndexed { try updateIndex(atMost: limit) }
     return try read { try $0.indexProgress() } ?? IndexProgress()
   }
 

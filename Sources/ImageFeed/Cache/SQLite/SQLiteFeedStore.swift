@@ -8,8 +8,9 @@ import Synchronization
 /// parent folders. A call waits up to `busyTimeout` for other processes.
 ///
 /// **Damage.** ``retrieve(for:)`` reports a feed that it can't read, and changes nothing. The next save or deletion
-/// renames a damaged file, or one that is not a database, to `<file>.corrupt-<time>` and starts a new one. An intact
-/// database of another program, or one that a newer version of this program wrote, is refused and never changed.
+/// renames a damaged file, or one that is not a database, to `<file>.corrupt-<time>` and starts a new one. A search
+/// builds a damaged index again. An intact database of another program, or one that a newer version of this program
+/// wrote, is refused and never changed.
 ///
 /// **Locks.** Don't open the file in another way in a process that uses it, such as with `Data(contentsOf:)`: when a
 /// process closes a file, the system releases its locks on the file, including SQLite's. Copy the file with
@@ -129,15 +130,17 @@ public final class SQLiteFeedStore: FeedStore {
   /// - Parameters:
   ///   - first: the step to which failures are attributed until `body` changes it.
   ///   - noting: true if `body` only changes notes and renews feeds.
+  ///   - settingAside: true to rename a damaged file.
   /// - Returns: `nil` if there is no file, or nothing was ever saved in it.
   func write<R: Sendable>(
-    _ first: FeedStoreError.Step, creating: Bool, noting: Bool = false,
+    _ first: FeedStoreError.Step, creating: Bool, noting: Bool = false, settingAside: Bool = true,
     _ body: (FeedTables, inout FeedStoreError.Step) throws -> R
   ) throws(FeedStoreError) -> R? {
     try database.withLock { database throws(FeedStoreError) -> R? in
       var step = first
       do throws(FeedDatabaseFailure) {
-        return try database.write(creating: creating, noting: noting, onSetAside: onSetAside) { tables in
+        let report: ((String) -> Void)? = if settingAside { onSetAside } else { nil }
+        return try database.write(creating: creating, noting: noting, onSetAside: report) { tables in
           step = first
           return try body(tables, &step)
         }

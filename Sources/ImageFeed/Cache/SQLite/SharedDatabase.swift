@@ -29,7 +29,8 @@ struct SharedDatabase: Sendable {
     }
   }
 
-  /// Runs `body` in a transaction that no other process can interrupt; renames a damaged file and tries again.
+  /// Runs `body` in a transaction that no other process can interrupt. With `onSetAside`, renames a damaged file and
+  /// tries again.
   ///
   /// - Parameters:
   ///   - creating: true to create a missing file or table.
@@ -37,9 +38,9 @@ struct SharedDatabase: Sendable {
   ///   - body: may run more than once; its earlier changes were rolled back.
   /// - Returns: `nil` if there is no file, or nothing was ever saved in it, and `creating` is false.
   func write<R>(
-    creating: Bool, noting: Bool, onSetAside: @escaping (String) -> Void, _ body: (FeedTables) throws -> R
+    creating: Bool, noting: Bool, onSetAside: ((String) -> Void)?, _ body: (FeedTables) throws -> R
   ) throws(FeedDatabaseFailure) -> R? {
-    try shared.recovering(by: .settingAside(onSetAside)) {
+    try shared.recovering(by: onSetAside.map(SharedFile<FeedDatabase>.Remedy.settingAside) ?? .reporting) {
       guard let connection = try shared.connect(creating: creating) else { return nil }
       if let result = try connection.write(noting: noting, body) { return result }
       guard creating else { return nil }

@@ -13,6 +13,8 @@ final class SharedFile<Connection: Sendable>: Sendable {
     case settingAside((String) -> Void)
     /// The file is removed, because all of its content exists elsewhere, too.
     case removing
+    /// The file stays, because a part of it that the owner can build again may be the cause.
+    case reporting
   }
 
   let file: CacheFile
@@ -88,7 +90,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
 
   private func recoverOnce<R>(by remedy: Remedy, _ body: () throws -> R) throws(FeedDatabaseFailure) -> R {
     var mayReopen = true
-    var triesToReplace = 2
+    var triesToReplace = if case .reporting = remedy { 0 } else { 2 }
     while true {
       let before = identity ?? file.identity
       do {
@@ -125,6 +127,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
     case .settingAside(let report):
       if let target = try file.setAside(identity, patience: busyTimeout) { report(target) }
     case .removing: try file.remove(identity, patience: busyTimeout)
+    case .reporting: break
     }
   }
 

@@ -1,3 +1,5 @@
+import FeedStream
+import FeedStreamTesting
 import Foundation
 import GRDB
 import ImageFeed
@@ -63,6 +65,20 @@ import Testing
     try store.deleteAll()
     #expect(asides.all.count == 2)
     #expect(Set(asides.all).count == 2)
+  }
+
+  @Test func `validation of a damaged file reports that the feed is gone`() throws {
+    _ = try makeDamaged()
+    let time = VirtualTimeScheduler()
+    let saved = FeedCache(store: store, on: time).feed(at: address)
+    let (first, second) = (saved.validate().record(on: time), saved.validate().record(on: time))
+    time.run()
+    guard case .deletedUnreadable(.retrieval(.damaged, _))? = first.values.first else {
+      Issue.record("\(first.values)")
+      return
+    }
+    #expect(second.values == [.empty])
+    #expect(asides.all.count == 1)
   }
 
   @Test func `damaged pages are reported, and the file is renamed by the next save`() throws {
@@ -155,6 +171,40 @@ import Testing
     try execute("UPDATE \(change)")
     // Items that can't be read are left out.
     #expect(throws: Never.self) { try store.seen(SeenQuery()) }
+  }
+
+  @Test(arguments: ["DELETE FROM words_data WHERE id = 10", "UPDATE words_config SET v = 99", "DROP TABLE words_idx"])
+  func `a damaged index is built again by a search, and the stars stay`(damage: String) throws {
+    func titles(_ words: String) throws -> [String?] {
+      try store.seen(SeenQuery(words)).images.map(\.image.description)
+    }
+    func save(_ titles: [String], at time: Date) throws {
+      let images = titles.enumerated().map { FeedImage(id: makeImage($0).id, description: $1, url: makeImage($0).url) }
+      try store.replace(for: address, with: CachedFeed(images: FeedImages(images), timestamp: time))
+    }
+    try save(["Harbour", "Hill"], at: noon)
+    #expect(try store.setStar(true, makeImage(0).id, of: address, now: noon))
+    #expect(try titles("harbour") == ["Harbour"])
+    store.close()
+    try execute(damage)
+    // The index is up to date, so the damage is found by the query.
+    #expect(try titles("harbour") == ["Harbour"])
+    store.close()
+    try execute(damage)
+    // Now it is found by the update of the index.
+    try save(["Harbour", "Valley"], at: noon + 1)
+    #expect(try titles("valley") == ["Valley"])
+    #expect(try titles("harbour") == ["Harbour"])
+    #expect(try store.stars(of: address) == [makeImage(0).id])
+    #expect(asides.all == [])
+  }
+
+  @Test func `a search of a damaged file fails, and leaves renaming it to the next save`() throws {
+    try store.replace(for: address, with: makeFeed(5))
+    try execute("ALTER TABLE kept RENAME TO lost")
+    for _ in 1...2 { #expect(throws: FeedStoreError.self) { try store.seen(SeenQuery("a")) } }
+    #expect(asides.all == [])
+    #expect(try store.retrieve(for: address) == makeFeed(5))
   }
 
   @Test func `a former item that can't be read doesn't hide the others`() throws {
