@@ -25,8 +25,8 @@ import Testing
       let run = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(run.status == 0)
       #expect(run.errors == "")
-      #expect(run.output.hasPrefix("8 images saved "))
-      #expect(run.output.contains("from the cache of \(url)\nNot the latest: could not connect to 127.0.0.1:"))
+      #expect(run.output.hasPrefix("8 images from \(url), saved "))
+      #expect(run.output.contains(")\nNot the latest: could not connect to 127.0.0.1:"))
       #expect(run.output.contains("\n8. Description 8\n"))
     }
   }
@@ -51,7 +51,7 @@ import Testing
       await origin.setAnswer(body: document.prefix(150))
       let saved = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(
-        saved.output.hasPrefix("3 images saved ")
+        saved.output.hasPrefix("3 images from T (\(url)), saved ")
           && saved.output.contains("Not the latest: The server's response is cut off"))
     }
   }
@@ -102,7 +102,7 @@ import Testing
       // One command must not delete the user's only copy.
       let again = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(again.status == 0)
-      #expect(again.output.hasPrefix("8 images saved "))
+      #expect(again.output.hasPrefix("8 images from \(url), saved "))
     }
   }
 
@@ -117,8 +117,8 @@ import Testing
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       let run = try await FeedBinary.run(arguments)
       #expect(run.status == 0 && run.errors == "")
-      #expect(run.output.hasPrefix("8 images saved "))
-      #expect(run.output.contains("from the cache of \(url)\nNo request was made.\n\n1. Description 1\n"))
+      #expect(run.output.hasPrefix("8 images from \(url), saved "))
+      #expect(run.output.contains(")\nNo request was made.\n\n1. Description 1\n"))
       let json = try await FeedBinary.run(arguments + ["--format", "json"])
       #expect(json.output.contains(#""reason":"No request was made.","feed""#))
       let several = try await FeedBinary.run(arguments + ["\(url)?other"])
@@ -145,7 +145,7 @@ import Testing
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
       let arguments = ["load", url, "--cache", cache, "--prefer-cache"]
       #expect(try await FeedBinary.run(arguments).output.hasPrefix("8 images from \(url)\n"))
-      #expect(try await FeedBinary.run(arguments).output.hasPrefix("8 images saved "))
+      #expect(try await FeedBinary.run(arguments).output.hasPrefix("8 images from \(url), saved "))
       #expect(await origin.requestCount == 1)
       #expect(try await FeedBinary.run(arguments + ["--max-age", "1ms"]).output.hasPrefix("8 images from \(url)\n"))
       #expect(await origin.requestCount == 2)
@@ -194,7 +194,7 @@ import Testing
         #expect(run.output == "0 images from \(url)\n2 items have no image and aren't shown\n")
       }
       let saved = try await FeedBinary.run(["load", url, "--cache", cache, "--offline"])
-      #expect(saved.output.hasPrefix("0 images saved "))
+      #expect(saved.output.hasPrefix("0 images from \(url), saved "))
       #expect(saved.output.hasSuffix("\n2 items have no image and aren't shown\n"))
       let several = try await FeedBinary.run(["load", url, url + "?2", "--cache", cache])
       #expect(several.output.contains("\n4 items have no image and aren't shown\n"))

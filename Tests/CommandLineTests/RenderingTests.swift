@@ -49,7 +49,7 @@ import Testing
   @Test func `a saved feed shows its age and why it isn't the latest`() {
     #expect(
       text.headline(of: cached()) == """
-        2 images saved 3 minutes ago (\(sampleDate.dayAndTime)), from the cache of http://127.0.0.1:8000/feed.json
+        2 images from http://127.0.0.1:8000/feed.json, saved 3 minutes ago (\(sampleDate.dayAndTime))
         Not the latest: could not connect to 127.0.0.1:8000: Connection refused; check that the server is running and the \
         port is right
 
@@ -59,7 +59,7 @@ import Testing
   @Test func `a feed that isn't due may be the latest`() {
     let reason = RemoteFeedError.notDue(until: nil, "the feed is gone")
     let feed = Feed(images: sampleImages, source: .cache(savedAt: sampleDate, age: .seconds(180), reason: reason))
-    #expect(text.headline(of: feed).hasSuffix("feed.json\n\(reason)\n"), "\(text.headline(of: feed))")
+    #expect(text.headline(of: feed).hasSuffix("(\(sampleDate.dayAndTime))\n\(reason)\n"), "\(text.headline(of: feed))")
   }
 
   @Test func `a feed without images is only a headline`() {

@@ -20,6 +20,12 @@ import Testing
     #expect([fit.columns, fit.rows, fit.width, fit.height] == row.6)
   }
 
+  @Test func `an image can be enlarged to fill a box, and keeps its proportions`() {
+    let cell = CellSize(width: 8, height: 16)
+    let fit = ImageFit(width: 30, height: 20, columns: 20, rows: 10, cell: cell, isEnlarged: true)
+    #expect([fit.columns, fit.rows, fit.width, fit.height] == [20, 7, 160, 107])
+  }
+
   @Test func `scaling down averages the pixels, and transparent ones don't affect the color`() {
     let halves = Bitmap.of(4, 4) { x, _ in x < 2 ? .black : .white }
     #expect(halves.scaled(toWidth: 2, height: 1) == Bitmap.of(2, 1) { x, _ in x == 0 ? .black : .white })

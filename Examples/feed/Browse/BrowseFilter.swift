@@ -25,7 +25,8 @@ extension BrowseState {
 
     var isActive: Bool { self != Filter() }
     /// True if the cache file must be queried, because the results come from the history.
-    var asksStore: Bool { isStarred || words.contains { !$0.isWhitespace } }
+    var asksStore: Bool { isStarred || hasWords }
+    var hasWords: Bool { words.contains { !$0.isWhitespace } }
 
     /// The number of pages of results to read. New items are found among the results.
     var pages: Int { isNew ? 10 : 1 }
@@ -172,7 +173,7 @@ extension BrowseState {
   mutating func showNextFolder() -> [BrowseAction] {
     let folders = folders
     if folders.isEmpty {
-      message = "None of your feeds are in a folder; see \"feed subscriptions move --folder\"."
+      message = "Only feeds from a list have folders; see \"feed subscriptions move --folder\"."
       return []
     }
     let next = filter.folder.flatMap { folders.firstIndex(of: $0) }.map { $0 + 1 } ?? 0

@@ -35,7 +35,22 @@ extension BrowseState {
     guard columns >= 4, rows >= 2 else { return nil }
     return ImageBox(
       columns: columns, rows: rows, mode: abilities.mode, cell: abilities.cell ?? .usual,
-      near: view == .single ? near : ImageBox.Near())
+      near: view == .single ? near : ImageBox.Near(), isEnlarged: view == .single && !abilities.mode.isGraphic)
+  }
+
+  /// Loads images again that couldn't be loaded, if they are still wanted.
+  mutating func forgetFailures(where isForgotten: (ImageKey, NoImage) -> Bool) {
+    drawings = drawings.filter { key, result in
+      guard case .failure(let error) = result else { return true }
+      return !isForgotten(key, error)
+    }
+  }
+
+  mutating func take(_ result: Result<Drawing, NoImage>, for key: ImageKey) {
+    drawings[key] = result
+    guard case .success = result else { return }
+    // The same image at another size may have failed earlier.
+    forgetFailures { other, _ in (other.url, other.feed, other.isPrivate) == (key.url, key.feed, key.isPrivate) }
   }
 
   /// Drops all images except the wanted ones, if together they take more than six screens. An enlarged image takes a

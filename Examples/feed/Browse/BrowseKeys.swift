@@ -1,8 +1,9 @@
 import FeedStream
+import Foundation
 import TerminalImages
 
 extension BrowseState {
-  /// The keys, for the help screen: no more lines than a screen of 16 rows can show.
+  /// The keys, for the help screen: no more lines than a screen of 16 rows can show, each no wider than 80 columns.
   static let keys: [(keys: String, meaning: String)] = [
     ("← ↑ ↓ →, h j k l", "move"),
     ("Page Up, Page Down, Space", "a screen up or down, minus one row"),
@@ -10,8 +11,8 @@ extension BrowseState {
     ("Enter", "enlarge; Enter again, or Esc: back"),
     ("← →, ↑ ↓ when enlarged", "the next image, the next post"),
     ("+ − 0", "zoom in, zoom out, fit; arrows move the zoomed image"),
-    ("O, I, c", "open the post, the image (xdg-open); copy the post's URL"),
-    ("*, d", "star (keep) the item; save the image in the current folder"),
+    ("O, I, c", "open the post, the image; copy the post's URL"),
+    ("*, d", "star (keep); save the image in the current folder"),
     ("/, s", "search; start a slideshow"),
     ("Tab, F", "the next feed, the next folder"),
     ("S, n", "only starred items, only new ones; Esc: all"),
@@ -60,8 +61,8 @@ extension BrowseState {
     case .character("F"): return showNextFolder()
     case .character("?"), .function(1): open(.help)
     case .character("i"): open(.origins)
-    case .character("O"), .character("o"): return (current?.image.link ?? currentURL).map { [.open($0)] } ?? []
-    case .character("I"): return currentURL.map { [.open($0)] } ?? []
+    case .character("O"), .character("o"): return openInBrowser(current?.image.link ?? currentURL)
+    case .character("I"): return openInBrowser(currentURL)
     case .character("c"), .character("y"):
       return (current?.image.post.linkText ?? currentURL?.absoluteString).map { [.copy($0)] } ?? []
     case .character("r"): return refresh()
@@ -94,13 +95,20 @@ extension BrowseState {
     (selected, part, near) = (min(max(index, 0), timeline.count - 1), 0, ImageBox.Near())
   }
 
+  private mutating func openInBrowser(_ url: URL?) -> [BrowseAction] {
+    guard let url else { return [] }
+    message = "Opening…"
+    return [.open(url)]
+  }
+
   private mutating func refresh() -> [BrowseAction] {
+    (reloaded, message) = (0, Self.reloading)
     for index in sources.indices {
       (sources[index].isLoading, sources[index].isRefreshing) = (true, true)
       if sources[index].isUnread { (sources[index].isUnread, sources[index].hasKept) = (false, true) }
     }
     // Load the images again that failed; the loader remembers the responses of servers for a while.
-    drawings = drawings.filter { if case .success = $0.value { true } else { false } }
+    forgetFailures { _, _ in true }
     return [.refresh]
   }
 }

@@ -48,10 +48,15 @@ enum BrowseScreen {
   /// A summary of the feeds' origins.
   private static func origin(of state: BrowseState) -> String {
     if state.isLoading { return "loading…" }
-    let away = state.sources.filter { $0.feed?.source.isRemote != true }
-    if state.sources.count == 1 { return origin(of: state.sources[0], now: state.now) }
-    if away.count == 1 { return "1 feed isn't from its server (press i)" }
-    return away.isEmpty ? "from their servers" : "\(away.count) feeds aren't from their servers (press i)"
+    let sources = state.sources
+    if sources.count == 1 { return origin(of: sources[0], now: state.now) }
+    let saved = sources.count(where: { if case .cache? = $0.feed?.source { true } else { false } })
+    let incomplete = sources.count(where: { $0.feed?.source.isPart == true })
+    let failed = sources.count(where: { $0.feed == nil })
+    let parts = [(saved, "from the cache"), (incomplete, "incomplete"), (failed, "failed")].filter { $0.0 > 0 }
+    if parts.isEmpty { return "from their servers" }
+    let isOneKind = parts[0].0 == sources.count
+    return parts.map { isOneKind ? $0.1 : "\($0.0) \($0.1)" }.joined(separator: ", ") + " (press i)"
   }
 
   static func origin(of source: BrowseState.Source, now: Date) -> String {
@@ -84,12 +89,26 @@ enum BrowseScreen {
     if !state.message.isEmpty {
       grid.write(state.message, Ink(.yellow), row: row, column: 0)
     } else {
-      let hints = [
+      let hint = hints(for: state).first { $0.columns <= layout.columns } ?? "? help"
+      grid.write(hint, .dim, row: row, column: 0)
+    }
+  }
+
+  /// The keys to mention at the bottom, from the most to the fewest.
+  private static func hints(for state: BrowseState) -> [String] {
+    if state.isTyping { return ["Enter keep the matches  Esc cancel", "Enter keep  Esc cancel", "Esc cancel"] }
+    return switch state.view {
+    case .help, .origins: ["Any key: back"]
+    case .single:
+      [
+        "←→ image  ↑↓ post  + − zoom  O open post  * star  d save  Esc back  ? help  q quit",
+        "+ − zoom  O open  * star  d save  Esc back  ? help  q quit", "Esc back  ? help  q quit",
+      ]
+    case .grid:
+      [
         "←↑↓→ move  Enter enlarge  O open post  * star  d save  / search  Tab feed  ? help  q quit",
         "Enter enlarge  O open  * star  / search  ? help  q quit", "Enter enlarge  ? help  q quit",
       ]
-      let hint = hints.first { $0.columns <= layout.columns } ?? "? help"
-      grid.write(hint, .dim, row: row, column: 0)
     }
   }
 
@@ -143,7 +162,8 @@ enum BrowseScreen {
       grid.place(
         drawing, inBoxAt: row, column, columns: size.columns, rows: size.rows, isLow: state.view == .grid)
     case .failure(let error):
-      grid.placeholder(error.reason, .dim, row: row, column: column, columns: size.columns, rows: size.rows)
+      let reason = state.view == .single ? error.details ?? error.reason : error.reason
+      grid.placeholder(reason, .dim, row: row, column: column, columns: size.columns, rows: size.rows)
     case nil: grid.placeholder("…", .dim, row: row, column: column, columns: size.columns, rows: size.rows)
     }
   }
@@ -205,18 +225,23 @@ enum BrowseScreen {
   }
 
   private static func nothing(of state: BrowseState, in grid: inout Grid, _ layout: BrowseLayout) {
-    let failures = state.sources.compactMap { source in source.failure.map { "\(source.address.shown): \($0)" } }
-    let text =
-      state.isSearching
-      ? ["Searching…"]
-      : state.isLoading
-        ? ["Loading…"]
-        : state.filter.isActive
-          ? ["No matches. Esc shows all."] : failures.isEmpty ? ["No images."] : failures
     var row = 2
-    for line in text.flatMap({ $0.lines(of: layout.columns - 2, most: 6) }) where row < layout.rows - 1 {
+    for line in reasons(of: state).flatMap({ $0.lines(of: layout.columns - 2, most: 6) }) where row < layout.rows - 1 {
       grid.write(line, row: row, column: 1)
       row += 1
     }
+  }
+
+  /// The reasons why there are no images.
+  private static func reasons(of state: BrowseState) -> [String] {
+    if state.isSearching { return ["Searching…"] }
+    if state.isLoading { return ["Loading…"] }
+    let filter = state.filter
+    let all = filter.isActive ? " Esc shows all." : ""
+    if filter.hasWords { return ["No matches." + all] }
+    let kind = (filter.isNew ? " new" : "") + (filter.isStarred ? " starred" : "")
+    let failures = state.sources.filter { filter.has($0.address) }
+      .compactMap { source in source.failure.map { "\(source.address.shown): \($0)" } }
+    return kind.isEmpty && !failures.isEmpty ? failures : ["No\(kind) images.\(all)"]
   }
 }

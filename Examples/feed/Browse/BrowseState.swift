@@ -43,6 +43,19 @@ struct BrowseState {
     /// The items that were never shown before this visit.
     var new: Set<FeedImage.ID> = []
     var stars: Set<FeedImage.ID> = []
+
+    /// True if the feed couldn't be loaded from its server.
+    var hasFailed: Bool {
+      switch feed?.source {
+      case .cache(_, _, .connectivity)?, .cache(_, _, .invalidData)?: true
+      default: failure != nil
+      }
+    }
+
+    /// The items that aren't among the feed's current and former items.
+    func unknown(in images: FeedImages) -> Set<FeedImage.ID> {
+      Set(images.map(\.id)).subtracting(feed?.images.map(\.id) ?? []).subtracting(kept.map(\.id))
+    }
   }
 
   var size: TerminalSize
@@ -76,6 +89,8 @@ struct BrowseState {
   var isSearching = false
   /// True while the user types search words.
   var isTyping = false
+  /// The number of new images that the current reload has found; `nil` if the user isn't waiting for a reload.
+  var reloaded: Int?
   /// The message at the bottom, until the next key.
   var message = ""
   var now: Date
@@ -145,11 +160,12 @@ extension BrowseState {
       if message.hasPrefix(Self.indexing) { message = "" }
       (found, isSearching) = (page, false)
       arrange()
-    case .image(let key, let result): drawings[key] = result
+    case .image(let key, let result): take(result, for: key)
     case .message(let text): message = text
     case .clock(let now): self.now = now
     case .nextOfShow: if isShow { step(by: 1, wraps: true) }
     }
+    endReload()
     scroll()
     forgetDrawings()
     return actions + loadMore()
@@ -162,6 +178,9 @@ extension BrowseState {
 
   mutating func take(_ feed: Feed, of address: URL) {
     let (now, hasHistory) = (now, hasHistory)
+    if let count = reloaded, let source = sources.first(where: { $0.address == address }), source.isRefreshing {
+      reloaded = count + source.unknown(in: feed.images).count
+    }
     change(address) { source in
       if let former = source.feed, !source.isRefreshing {
         let origin = feed.source.isPart ? feed.source : former.source

@@ -4,10 +4,33 @@ import ImageFeed
 
 /// Handles feeds that arrive while the user is browsing.
 extension BrowseState {
+  static let reloading = "Reloading…"
+
+  /// Reports the result of a reload after the last feed has arrived.
+  mutating func endReload() {
+    guard let count = reloaded, !sources.contains(where: \.isRefreshing) else { return }
+    reloaded = nil
+    guard message.isEmpty || message == Self.reloading else { return }
+    let failed = sources.count(where: \.hasFailed)
+    let news = count > 0 ? "\(counted(count, "new image"))." : failed == 0 ? "Nothing new." : ""
+    let failure =
+      failed == 0
+      ? ""
+      : sources.count == 1
+        ? "The feed couldn't be reloaded (press i)." : "\(counted(failed, "feed")) couldn't be reloaded (press i)."
+    message = [news, failure].filter { !$0.isEmpty }.joined(separator: " ")
+  }
+
   /// Shows a new version of a feed from a poll or another process. New items appear in their place, with a mark, and
   /// the selection doesn't change. Items that the feed no longer lists are removed only when the feed is loaded again.
   mutating func take(update feed: Feed, of address: URL) {
     guard let source = sources.first(where: { $0.address == address }), !source.isRefreshing else { return }
+    switch feed.source {
+    // The server can be reached again, so the feed's images may load, too.
+    case .remote, .part, .cache(_, _, .unchanged), .cache(_, _, .notAsked):
+      forgetFailures { $0.feed == address && $1.isPassing }
+    case .cache: break
+    }
     guard let former = source.feed else {
       // The first load has failed. A load that is still running shows the saved feed by itself.
       guard !source.isLoading else { return }
@@ -16,8 +39,7 @@ extension BrowseState {
       change(address) { $0.hasMore = false }
       return
     }
-    let known = Set(former.images.map(\.id)).union(source.kept.map(\.id))
-    let added = Set(feed.images.map(\.id)).subtracting(known)
+    let added = source.unknown(in: feed.images)
     let present = Set(feed.images.map(\.id))
     let unlisted = FeedImages(former.images.filter { !present.contains($0.id) })
     let mark = unlisted.isEmpty ? feed.images.isFromPrivateNetwork : former.images.isFromPrivateNetwork

@@ -27,18 +27,31 @@ extension Browser {
   }
 
   /// Opens an http or https URL in the desktop's default program, which keeps running when this program ends. Delivers
-  /// a message about that.
+  /// a message about the result. If `xdg-open` is still running after two seconds, the browser has started.
   static func opening(_ url: URL, on scheduler: any LoopScheduler) -> AnyPublisher<String, Never> {
-    let script = "command -v xdg-open > /dev/null || exit 127; xdg-open \"$1\" < /dev/null > /dev/null 2>&1 &"
+    let script = "command -v xdg-open > /dev/null || exit 127; xdg-open \"$1\" < /dev/null > /dev/null 2>&1 & wait $!"
     var shell = Subprocess("/bin/sh", ["-c", script, "sh", url.absoluteString])
     (shell.standardOutput, shell.standardErrors) = (.null, .null)
     do throws(SystemError) {
-      // The subscriber retains the program.
+      // The subscriber retains the shell. When it is cancelled, only the shell ends.
       return try shell.start(on: scheduler).exit
-        .map { $0 == .exited(0) ? "Opened in a browser." : "xdg-open isn't installed." }
+        .map(message)
+        .merge(with: Just(opened).delay(for: .seconds(2), scheduler: AnyLoopScheduler(scheduler)))
+        .first()
         .eraseToAnyPublisher()
     } catch {
       return Just("\(error)").eraseToAnyPublisher()
+    }
+  }
+
+  private static let opened = "Opened in a browser."
+
+  private static func message(_ status: ExitStatus) -> String {
+    switch status {
+    case .exited(0): opened
+    case .exited(3): "xdg-open found no browser (status 3)."
+    case .exited(127): "xdg-open isn't installed."
+    default: "xdg-open \(status)."
     }
   }
 }

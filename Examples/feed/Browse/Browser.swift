@@ -233,7 +233,7 @@ final class Browser {
             try SavedFile.write(image, named: url, in: folder)
           }
         }
-      help(saving.map { "Saved as \($0)." }.catch { Just("The image couldn't be saved: \($0.reason)") })
+      help(saving.map { "Saved as \($0)." }.catch { Just("The image couldn't be saved: \($0.details ?? $0.reason)") })
     case .find(let filter): history?.find(filter, in: state.sources.map(\.address))
     case .copy(let text):
       outbox += "\u{1B}]52;c;".utf8 + Base64.encode(Array(text.utf8)) + "\u{1B}\\".utf8

@@ -15,7 +15,7 @@ enum SavedFile {
       let file = number == 1 ? "\(name).\(ending)" : "\(name)-\(number).\(ending)"
       let descriptor = open("\(folder)/\(file)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
       if descriptor < 0, errno == EEXIST { continue }
-      guard descriptor >= 0 else { throw NoImage(reason: String(cString: strerror(errno))) }
+      guard descriptor >= 0 else { throw failure(String(cString: strerror(errno)), in: folder) }
       let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
       do {
         try handle.write(contentsOf: image.bytes)
@@ -23,10 +23,14 @@ enum SavedFile {
         return file
       } catch {
         unlink("\(folder)/\(file)")
-        throw NoImage(reason: "\(error.localizedDescription)".printable(limit: 100))
+        throw failure("\(error.localizedDescription)".printable(limit: 100), in: folder)
       }
     }
     throw NoImage(reason: "999 files with that name already exist")
+  }
+
+  private static func failure(_ cause: String, in folder: String) -> NoImage {
+    NoImage(reason: "cannot write to \(folder.printable(limit: 100)): \(cause)")
   }
 
   /// The first part of the name: only letters and digits, because the URL is untrusted.

@@ -32,7 +32,8 @@ final class Thumbnails {
     let (decoder, scheduler, isOffline) = (decoder, scheduler, isOffline)
     return loader.data(for: url, of: feed, isPrivate: isPrivate, width: box.wantedPixels.width)
       .mapError { error in
-        isOffline ? NoImage(reason: "not saved") : NoImage(reason: Self.reason(error))
+        // Another process may save it.
+        isOffline ? NoImage(reason: "not saved", isPassing: true) : NoImage(error)
       }
       .flatMap(maxPublishers: .max(1)) { image in
         decoder.decode(image.data, fitting: box.wantedPixels)
@@ -61,32 +62,13 @@ final class Thumbnails {
   /// The data of an image as its server sent it. Fails if the image is cut off, or if only a smaller copy is saved.
   func original(_ url: URL, of feed: URL, isPrivate: Bool?) -> some Publisher<ImageData, NoImage> {
     loader.data(for: url, of: feed, isPrivate: isPrivate).whole()
-      .mapError { NoImage(reason: Self.reason($0)) }
+      .mapError { NoImage($0) }
       .flatMap(maxPublishers: .max(1)) { image -> Result<ImageData, NoImage>.Publisher in
         .init(image.isReduced ? .failure(NoImage(reason: "only a smaller copy is in the cache")) : .success(image.data))
       }
   }
 
-  /// The reason, as short text, because there is little room in place of an image.
-  private static func reason(_ error: ImageError) -> String {
-    switch error.remote {
-    case .invalidData(.status(let status)): "status \(status)"
-    case .invalidData(.empty): "an empty response"
-    case .invalidData(.webPage): "a web page, not an image"
-    case .invalidData(.drawing): "an SVG drawing"
-    case .invalidData(.notAnImage): "not an image"
-    case .invalidData(.cutOff): "cut off"
-    case .connectivity(let error): "\(error)"
-    case .unchanged: "\(error.remote)"
-    }
-  }
-
   func close() { decoder.close() }
-}
-
-/// The reason why an image isn't shown. It may contain untrusted text.
-struct NoImage: Error, Hashable {
-  let reason: String
 }
 
 /// The maximum size of an image, and the way the terminal shows it.
@@ -96,6 +78,8 @@ struct ImageBox: Hashable {
   var mode: ImageMode
   var cell: CellSize
   var near = Near()
+  /// True to enlarge an image that is smaller than the box. Images made of characters have few pixels anyway.
+  var isEnlarged = false
 
   /// The zoom of an image, and its visible part.
   struct Near: Hashable {
@@ -154,7 +138,8 @@ struct ImageBox: Hashable {
     var bitmap = Bitmap(width: width, height: height, rgba: Array(image.bytes))
     if near.isNear {
       // The decoder doesn't enlarge images: enlarge the visible part if there are fewer pixels than wanted.
-      let fit = min(1, Double(pixels.width) / Double(width), Double(pixels.height) / Double(height))
+      let largest = min(Double(pixels.width) / Double(width), Double(pixels.height) / Double(height))
+      let fit = isEnlarged ? largest : min(1, largest)
       let scale = max(1, Double(near.scale) * fit)
       func unscaled(_ length: Int) -> Int { Int((Double(length) / scale).rounded(.awayFromZero)) }
       func scaled(_ length: Int) -> Int { Int((Double(length) * scale).rounded()) }
@@ -164,7 +149,7 @@ struct ImageBox: Hashable {
       bitmap = part.scaled(
         toWidth: min(scaled(part.width), pixels.width), height: min(scaled(part.height), pixels.height))
     }
-    return Drawing(bitmap, columns: columns, rows: rows, mode: mode, cell: cell)
+    return Drawing(bitmap, columns: columns, rows: rows, mode: mode, cell: cell, isEnlarged: isEnlarged && !near.isNear)
   }
 }
 

@@ -33,7 +33,7 @@ struct FeedText: Sendable {
       return "\(count) from \(place)\n" + omitted
     case .cache(let savedAt, let age, let reason):
       let saved = style.warning("saved \(age.ago)")
-      let line = "\(count) \(saved) (\(savedAt.dayAndTime)), from the cache of \(place)\n"
+      let line = "\(count) from \(place), \(saved) (\(savedAt.dayAndTime))\n"
       // The saved feed may well be the latest.
       if reason.isWithoutRequest { return line + "\(reason)".printable + "\n" + omitted }
       return line + "\(style.warning("Not the latest:")) \("\(reason)".printable)\n" + omitted

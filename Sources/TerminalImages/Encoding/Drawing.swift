@@ -39,9 +39,12 @@ package struct Drawing: Sendable {
   ///   - columns: the width of the box, in characters.
   ///   - rows: the height of the box.
   ///   - cell: the size of a character.
-  package init(_ bitmap: Bitmap, columns: Int, rows: Int, mode: ImageMode, cell: CellSize) {
+  ///   - isEnlarged: true to enlarge an image that is smaller than the box.
+  package init(
+    _ bitmap: Bitmap, columns: Int, rows: Int, mode: ImageMode, cell: CellSize, isEnlarged: Bool = false
+  ) {
     let fit = ImageFit(
-      width: bitmap.width, height: bitmap.height, columns: columns, rows: rows, cell: cell)
+      width: bitmap.width, height: bitmap.height, columns: columns, rows: rows, cell: cell, isEnlarged: isEnlarged)
     self.columns = fit.columns
     self.rows = fit.rows
     let size =

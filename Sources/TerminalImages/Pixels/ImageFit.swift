@@ -21,13 +21,15 @@ package struct ImageFit: Hashable, Sendable {
   package var width: Int
   package var height: Int
 
-  /// The largest size in which the image keeps its proportions, fits the box, and is not enlarged.
+  /// The largest size in which the image keeps its proportions and fits the box.
   ///
+  /// - Parameter isEnlarged: true to fill the box; by default, the image is not enlarged.
   /// - Precondition: the box has at least one row and one column.
-  package init(width: Int, height: Int, columns: Int, rows: Int, cell: CellSize) {
+  package init(width: Int, height: Int, columns: Int, rows: Int, cell: CellSize, isEnlarged: Bool = false) {
     precondition(columns > 0 && rows > 0, "ImageFit: a box of \(columns) × \(rows) holds nothing; use 1 or more")
     let room = (width: columns * cell.width, height: rows * cell.height)
-    let scale = min(1, min(Double(room.width) / Double(width), Double(room.height) / Double(height)))
+    let largest = min(Double(room.width) / Double(width), Double(room.height) / Double(height))
+    let scale = isEnlarged ? largest : min(1, largest)
     self.width = min(max(1, Int((Double(width) * scale).rounded())), room.width)
     self.height = min(max(1, Int((Double(height) * scale).rounded())), room.height)
     self.columns = (self.width + cell.width - 1) / cell.width

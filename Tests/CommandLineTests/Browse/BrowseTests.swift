@@ -108,19 +108,39 @@ import Testing
       #expect(world.text.contains("\u{1B}]52;c;aHR0cDovL2EuZXhhbXBsZS8xLmdpZg==\u{1B}\\"))
       #expect(world.screen.contains("Copied the URL"))
       var opened: [[String]] = []
+      var status = FeedStream.ExitStatus.exited(0)
       time.programs["/bin/sh"] = { program in
         opened.append(program.subprocess.arguments)
-        program.exit(opened.count == 1 ? .exited(0) : .exited(127))
+        program.exit(status)
       }
       world.press("o")
       time.advance(by: .milliseconds(10))
       #expect(opened.map { Array($0.dropFirst(2)) } == [["sh", "http://a.example/1.gif"]])
       #expect(world.screen.contains("Opened in a browser."))
-      world.press("o")
-      time.advance(by: .milliseconds(10))
-      #expect(world.screen.contains("xdg-open isn't installed"))
+      let failures: [(FeedStream.ExitStatus, String)] = [
+        (.exited(127), "xdg-open isn't installed."), (.exited(3), "xdg-open found no browser (status 3)."),
+        (.exited(4), "xdg-open exited with status 4."),
+      ]
+      for (failure, message) in failures {
+        status = failure
+        world.press("o")
+        time.advance(by: .milliseconds(10))
+        #expect(world.screen.contains(message))
+      }
       world.press("l")
       #expect(!world.screen.contains("xdg-open"))
+    }
+  }
+
+  @Test func `a browser that keeps xdg-open running counts as opened after two seconds`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      time.programs["/bin/sh"] = { _ in }
+      world.press("I")
+      time.advance(by: .milliseconds(1_900))
+      #expect(world.screen.contains("Opening…"))
+      time.advance(by: .milliseconds(200))
+      #expect(world.screen.contains("Opened in a browser."))
     }
   }
 
@@ -203,6 +223,19 @@ import Testing
     box.near.zoom(by: 2)
     let drawing = try box.drawing(of: image)
     #expect((drawing.columns, drawing.rows) == (40, 20))
+  }
+
+  @Test func `an enlarged image that is made of characters fills the screen, and can be zoomed further`() throws {
+    let size = DecodedImage.Size(width: 100, height: 50)
+    let pixels = Chunk(Array(repeating: UInt8(255), count: size.width * size.height * 4))
+    let image = DecodedImage(size: size, originalSize: size, kind: .gif, content: .rgba, bytes: pixels)
+    var box = ImageBox(
+      columns: 40, rows: 20, mode: .dots(onLight: false), cell: CellSize(width: 8, height: 16), isEnlarged: true)
+    let whole = try box.drawing(of: image)
+    #expect((whole.columns, whole.rows) == (40, 10))
+    box.near.zoom(by: 1)
+    let part = try box.drawing(of: image)
+    #expect((part.columns, part.rows) == (40, 20))
   }
 
   @Test func `the shown age grows with time`() throws {
@@ -873,7 +906,8 @@ import Testing
       let names = try (0..<2).map { _ in try SavedFile.write(image, named: url, in: folder.path) }
       #expect(names == ["etc-pass-wd.gif", "etc-pass-wd-2.gif"] || names == ["pass-wd.gif", "pass-wd-2.gif"])
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == names.sorted())
-      #expect(throws: NoImage.self) { try SavedFile.write(image, named: url, in: folder.path + "/none") }
+      let error = #expect(throws: NoImage.self) { try SavedFile.write(image, named: url, in: folder.path + "/none") }
+      #expect(error?.reason.hasPrefix("cannot write to \(folder.path)/none: ") == true)
     }
   }
 
@@ -915,7 +949,7 @@ import Testing
     #expect(state.filter.query(in: feeds).feeds == feeds, "other feeds of the cache file are not searched")
     var (flat, _) = self.state()
     _ = flat.take(.key(.character("F")))
-    #expect(flat.message == "None of your feeds are in a folder; see \"feed subscriptions move --folder\".")
+    #expect(flat.message == "Only feeds from a list have folders; see \"feed subscriptions move --folder\".")
   }
 
   @Test func `a search can be limited to new items`() {
@@ -976,5 +1010,115 @@ import Testing
     #expect(state.take(.key(.character("O"))) == [.open(URL(string: "http://a.example/post/7")!)])
     _ = state.take(.key(.escape))
     #expect(titles(state) == ["Image 1", "Image 2"])
+  }
+
+  @Test func `images whose server was unreachable are loaded again when the feed comes from its server`() throws {
+    var state = several()
+    let (keys, images) = (state.wanted, try #require(state.sources[0].feed).images)
+    _ = state.take(.image(keys[0], .failure(NoImage(reason: "unreachable", isPassing: true))))
+    _ = state.take(.image(keys[1], .failure(NoImage(reason: "not an image"))))
+    let failure = RemoteFeedError.connectivity(HTTPError(.connect, host: "a.example"))
+    let saved = Feed(images: images, source: .cache(savedAt: now, age: .zero, reason: failure))
+    _ = state.take(.update(feed, saved))
+    #expect(state.drawings[keys[0]] != nil)
+    _ = state.take(.update(feed, Feed(images: images, source: .remote)))
+    #expect(state.drawings[keys[0]] == nil && state.drawings[keys[1]] != nil)
+  }
+
+  @Test func `an image that couldn't be loaded is loaded again for the grid after it was enlarged`() throws {
+    var state = several()
+    let small = try #require(state.wanted.first)
+    _ = state.take(.image(small, .failure(NoImage(reason: "status 404"))))
+    _ = state.take(.key(.enter))
+    _ = state.take(.image(try #require(state.wanted.first), .success(drawing(20, 4))))
+    _ = state.take(.key(.escape))
+    #expect(state.wanted.first == small && state.drawings[small] == nil)
+  }
+
+  @Test func `a frame shows a short reason, and the enlarged view the whole one`() throws {
+    let error = HTTPError(.connect, host: "a.example", cause: "connection refused")
+    let reason = NoImage(ImageError(remote: .connectivity(error)))
+    #expect(reason == NoImage(reason: "unreachable", details: "\(error)", isPassing: true))
+    var state = several()
+    _ = state.take(.image(try #require(state.wanted.first), .failure(reason)))
+    #expect(screen(state).contains("unreachable") && !screen(state).contains("refused"))
+    _ = state.take(.key(.enter))
+    _ = state.take(.image(try #require(state.wanted.first), .failure(reason)))
+    #expect(screen(state).contains("refused"))
+  }
+
+  @Test func `a reload reports how many images are new, or that it failed`() {
+    var (state, _) = state(hasHistory: false)
+    func reload(_ event: BrowseEvent) -> String {
+      _ = state.take(.key(.character("r")))
+      #expect(state.message == "Reloading…")
+      _ = state.take(event)
+      return state.message
+    }
+    func page(_ numbers: [Int], from source: LoadSource = .remote) -> BrowseEvent {
+      .page(feed, Feed(images: FeedImages(numbers.map(image)), source: source))
+    }
+    let failure = RemoteFeedError.connectivity(HTTPError(.connect, host: "a.example"))
+    #expect(reload(page([1, 2])) == "Nothing new.")
+    #expect(reload(page([3, 1, 2])) == "1 new image.")
+    let saved = page([3, 1, 2], from: .cache(savedAt: now, age: .zero, reason: failure))
+    #expect(reload(saved) == "The feed couldn't be reloaded (press i).")
+    #expect(reload(.failed(feed, "unreachable")) == "The feed couldn't be reloaded (press i).")
+    _ = state.take(.key(.left))
+    _ = state.take(page([4, 3]))
+    #expect(state.message == "", "the user isn't waiting for it")
+  }
+
+  @Test func `the last line shows the keys that work in the current view`() {
+    var state = several()
+    #expect(screen(state).contains("Enter enlarge"))
+    _ = state.take(.key(.enter))
+    #expect(screen(state).contains("Esc back") && !screen(state).contains("Enter enlarge"))
+    _ = state.take(.key(.character("?")))
+    #expect(screen(state).contains("Any key: back"))
+    _ = state.take(.key(.escape))
+    _ = state.take(.key(.character("/")))
+    #expect(screen(state).contains("Enter keep the matches  Esc cancel") && !screen(state).contains("q quit"))
+  }
+
+  @Test func `an empty list says what is missing`() {
+    var (state, _) = state(hasHistory: false)
+    _ = state.take(.key(.character("n")))
+    #expect(screen(state).contains("No new images. Esc shows all."))
+    _ = state.take(.key(.escape))
+    _ = state.take(.key(.character("S")))
+    #expect(screen(state).contains("No starred images. Esc shows all."))
+  }
+
+  @Test func `the help fits on a screen of 80 columns`() {
+    var state = BrowseState([(feed, "")], size: TerminalSize(columns: 80, rows: 24), now: now)
+    _ = state.take(.key(.character("?")))
+    for line in BrowseState.keys { #expect(screen(state).contains(line.keys) && screen(state).contains(line.meaning)) }
+  }
+
+  @Test func `only an enlarged image that is made of characters fills the screen`() {
+    var state = several()
+    #expect(state.imageBox?.isEnlarged == false)
+    _ = state.take(.key(.enter))
+    #expect(state.imageBox?.isEnlarged == true)
+    state.abilities?.kitty = true
+    #expect(state.imageBox?.isEnlarged == false)
+  }
+
+  @Test func `the title tells how many feeds are from the cache, and how many failed`() throws {
+    let feeds = try (1...3).map { try #require(URL(string: "http://a.example/\($0)")) }
+    func title(_ sources: [LoadSource?]) -> String {
+      var state = BrowseState(feeds.map { ($0, "") }, size: TerminalSize(columns: 80, rows: 16), now: now)
+      for (feed, source) in zip(feeds, sources) {
+        if let source { _ = state.take(.page(feed, Feed(images: FeedImages([image(1)]), source: source))) }
+        _ = state.take(source == nil ? .failed(feed, "unreachable") : .ended(feed))
+      }
+      return BrowseScreen.grid(of: state).plainText[0]
+    }
+    let saved = LoadSource.cache(savedAt: now, age: .zero, reason: .notAsked)
+    #expect(title([saved, saved, saved]).contains("3 feeds · from the cache (press i)"))
+    #expect(title([.remote, saved, nil]).contains("3 feeds · 1 from the cache, 1 failed (press i)"))
+    #expect(title([nil, nil, nil]).contains("3 feeds · failed (press i)"))
+    #expect(title([.remote, .remote, .remote]).contains("3 feeds · from their servers"))
   }
 }
