@@ -1,5 +1,6 @@
 // Measures the cost of a value in a pipeline: FeedStream against OpenCombine, swift-async-algorithms and a handwritten
 // loop that calls the same closures.
+import Foundation
 import HandWritten
 import Harness
 import OnAsyncAlgorithms
@@ -17,6 +18,16 @@ struct Row {
 
 func byName(_ pipelines: [Pipeline]) -> [String: Pipeline] {
   Dictionary(uniqueKeysWithValues: pipelines.map { ($0.name, $0) })
+}
+
+// For compare-futures: `--alone COUNT NAME…` measures only this library, and prints figures that a program reads.
+if CommandLine.arguments.count > 3, CommandLine.arguments[1] == "--alone", let count = Int(CommandLine.arguments[2]) {
+  for pipeline in OnFeedStream.pipelines() where CommandLine.arguments.dropFirst(3).contains(pipeline.name) {
+    _ = pipeline.prepare(count)()
+    let (result, time) = Clock.processor.time(pipeline.prepare(count))
+    show("\(pipeline.name)\t\(time / Double(count))\t\(result)")
+  }
+  exit(0)
 }
 
 let report = Report()
