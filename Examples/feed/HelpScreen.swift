@@ -18,7 +18,8 @@ enum HelpScreen {
 
       \(commands.joined(separator: "\n"))
 
-      feed help <command> explains a command; man feed shows the manual.
+      feed help <command> explains a command, and lists its subcommands.
+      man feed, if it is installed, shows the manual.
       """
   }
 

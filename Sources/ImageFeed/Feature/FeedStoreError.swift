@@ -112,6 +112,14 @@ extension FeedStoreError.Cause: CustomStringConvertible {
 }
 
 extension FeedStoreError.Cause {
+  /// True if the disk may be full. SQLite reports some of these failures as input or output errors.
+  package var mayBeFullDisk: Bool {
+    switch self {
+    case .diskFull, .inputOutput: true
+    default: false
+    }
+  }
+
   /// The same text, for a store on a server.
   fileprivate var onServer: String {
     switch self {
