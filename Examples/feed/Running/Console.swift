@@ -1,4 +1,5 @@
 import Foundation
+import ImageFeed
 import Logging
 import PlainText
 
@@ -18,6 +19,8 @@ final class Console {
   /// The number of columns that the status line takes up on the screen.
   private var drawn = 0
   private var pauses = 0
+  /// The times at which failures of stores were reported.
+  private var storeFailures: [String: ContinuousClock.Instant] = [:]
   /// Receives the messages, without highlighting, while another part of the program uses the whole screen.
   var onReport: ((String) -> Void)?
   /// The style of a message's label.
@@ -70,6 +73,14 @@ final class Console {
   /// Reports a problem that did not prevent the feed from being shown.
   func warn(_ text: String) {
     note(log == nil ? "\(labelStyle.warning("Warning:")) \(text.printable)" : text.printable, .warning)
+  }
+
+  /// Reports a failure of a store, once an hour for each place and cause, because every save fails in the same way.
+  func warn(_ failure: FeedStoreError) {
+    let (key, now) = ("\(failure.place): \(failure.cause)", ContinuousClock.now)
+    if let last = storeFailures[key], last.duration(to: now) < .seconds(3_600) { return }
+    storeFailures[key] = now
+    warn("\(failure)")
   }
 
   /// Reports something that `--quiet` leaves out. The text must already be safe to show.
