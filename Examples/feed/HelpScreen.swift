@@ -18,8 +18,7 @@ enum HelpScreen {
 
       \(commands.joined(separator: "\n"))
 
-      feed help <command> explains a command, and lists its subcommands.
-      man feed, if it is installed, shows the manual.
+      feed help <command> explains a command and its subcommands. Manual: man feed
       """
   }
 
