@@ -8,7 +8,9 @@ import Testing
 
 @Suite(.settled) struct CacheCommandTests {
   @Test(arguments: ["show", "validate", "clear"], [false, true])
-  func `a missing cache isn't created, and is an error only if one of its feeds should be shown`(command: String, one: Bool) async throws {
+  func `a missing cache isn't created, and is an error only if one feed should be shown`(command: String, one: Bool)
+    async throws
+  {
     try await withFolder { folder in
       let cache = folder.appendingPathComponent("none/feeds.db").path
       let run = try await FeedBinary.run(

@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test(.needsFilesOfNoSize) func `on a full disk, cache images clear still deletes the images, and cache clear says so`()
+  @Test(.needsFilesOfNoSize) func `on a full disk, cache images clear deletes the images, as cache clear suggests`()
     async throws
   {
     try await withOrigin(serving: document("A view")) { _, url, cache in
@@ -47,7 +47,8 @@ import Testing
       }
       #expect(files().count == 1)
       let feeds = try await FeedBinary.shell("ulimit -f 0; exec \"$FEED\" cache clear --cache '\(cache)'")
-      #expect(feeds.status == 1 && feeds.errors.contains("hint: run \"feed cache images clear\" first"), "\(feeds.errors)")
+      #expect(feeds.status == 1)
+      #expect(feeds.errors.contains("hint: run \"feed cache images clear\" first"), "\(feeds.errors)")
       _ = try await FeedBinary.shell("ulimit -f 0; exec \"$FEED\" cache images clear --cache '\(cache)'")
       #expect(files() == [])
       let cleared = try await FeedBinary.run(["cache", "images", "clear", "--cache", cache])
