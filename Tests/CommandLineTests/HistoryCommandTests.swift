@@ -29,7 +29,7 @@ import Testing
       let two = try await run("search", "--limit", "2", cache: cache)
       #expect(two.output.contains("2. ") && !two.output.contains("3. "))
       #expect(two.errors == "Showing the first 2 items; to show more, use --limit\n")
-      #expect(try await run("search", "--limit", "6", cache: cache).errors == "")
+      #expect(try await run("search", "--limit", "6", "--offline", cache: cache).errors == "")
     }
   }
 

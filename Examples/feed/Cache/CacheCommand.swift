@@ -41,11 +41,12 @@ extension CacheOptions {
     } written: { _, done in
       isEmpty = false
       done()
-    } ended: { [address, path = common.cachePath] completion in
+    } ended: { [address, cache = common.cache, path = common.cachePath] completion in
       if case .failure(let error) = completion {
         session.fail("\(error)".printable)
         if case .deletion(let cause, _) = error, cause.mayBeFullDisk {
-          session.console.hint("run \"feed cache images clear\" first: it frees space even if the disk is full")
+          let option = cache.map { " --cache \($0.shellWord)" } ?? ""
+          session.console.hint("run \"feed cache images clear\(option)\" first: it frees space even if the disk is full")
         }
       } else if isEmpty, let address {
         session.fail("nothing is saved for \(address.shown) in \(path.printable)")

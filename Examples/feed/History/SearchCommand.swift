@@ -32,6 +32,9 @@ struct SearchCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Output format: text, or one line of JSON per item.", valueName: "text|json"))
   var format = OutputFormat.text
 
+  @Flag(help: ArgumentHelp("Accepted as in other commands; a search never makes requests.", visibility: .hidden))
+  var offline = false
+
   @Option(help: ArgumentHelp("Not supported: a fleet's server keeps no history.", visibility: .hidden))
   var store: String?
 
