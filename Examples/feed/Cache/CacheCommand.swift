@@ -46,7 +46,7 @@ extension CacheOptions {
         session.fail("\(error)".printable)
         if case .deletion(let cause, _) = error, cause.mayBeFullDisk {
           let option = cache.map { " --cache \($0.shellWord)" } ?? ""
-          session.console.hint("run \"feed cache images clear\(option)\" first: it frees space even if the disk is full")
+          session.console.hint("run \"feed cache images clear\(option)\" first: it works on a full disk")
         }
       } else if isEmpty, let address {
         session.fail("nothing is saved for \(address.shown) in \(path.printable)")
