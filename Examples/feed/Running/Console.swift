@@ -20,7 +20,7 @@ final class Console {
   private var drawn = 0
   private var pauses = 0
   /// The times at which failures of stores were reported.
-  private var storeFailures: [String: ContinuousClock.Instant] = [:]
+  private var storeFailures: [FeedStoreError: ContinuousClock.Instant] = [:]
   /// Receives the messages, without highlighting, while another part of the program uses the whole screen.
   var onReport: ((String) -> Void)?
   /// The style of a message's label.
@@ -75,11 +75,11 @@ final class Console {
     note(log == nil ? "\(labelStyle.warning("Warning:")) \(text.printable)" : text.printable, .warning)
   }
 
-  /// Reports a failure of a store, once an hour for each place and cause, because every save fails in the same way.
+  /// Reports a failure of a store, at most once an hour, because later calls usually fail in the same way.
   func warn(_ failure: FeedStoreError) {
-    let (key, now) = ("\(failure.place): \(failure.cause)", ContinuousClock.now)
-    if let last = storeFailures[key], last.duration(to: now) < .seconds(3_600) { return }
-    storeFailures[key] = now
+    let now = ContinuousClock.now
+    if let last = storeFailures[failure], last.duration(to: now) < .seconds(3_600) { return }
+    storeFailures[failure] = now
     warn("\(failure)")
   }
 
