@@ -103,8 +103,16 @@ extension FeedCommand {
   /// Like `exit(withError:)`, but escapes quoted arguments and hides passwords.
   private static func end(with error: any Error) -> Never {
     let status = exitCode(for: error)
-    let message = fullMessage(for: error)
+    var message = fullMessage(for: error)
     if status.isSuccess { printAndExit(message.isEmpty ? "" : message + "\n") }
+    message = message.replacing(/Value to be set with flag '(.+?)' had already been set with flag '(.+?)'/) { flags in
+      flags.1 == flags.2 ? "Pass \(flags.1) only once." : "\(flags.2) can't be combined with \(flags.1)."
+    }
+    if case SubscriptionFileError.notAList(let path, _) = error,
+      path == SubscriptionFile(path: SubscriptionPlace.path()).path
+    {
+      message += "\nhint: restore your list from a copy or, to start a new one, rename or delete this file"
+    }
     end(with: message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message, status: status)
   }
 

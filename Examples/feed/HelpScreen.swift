@@ -18,7 +18,7 @@ enum HelpScreen {
 
       \(commands.joined(separator: "\n"))
 
-      feed help <command> explains a command; man feed shows the manual.
+      feed help <command> explains a command and its subcommands. Manual: man feed
       """
   }
 

@@ -34,7 +34,8 @@ enum QuickArguments {
         addresses.append(address)
       }
     }
-    guard !ForeignFiles.isForeign(cache ?? CommonOptions.defaultCachePath(), to: .feeds) else { return nil }
+    let path = cache ?? CommonOptions.defaultCachePath()
+    guard !CommonOptions.isFolder(path), !ForeignFiles.isForeign(path, to: .feeds) else { return nil }
     return LoadCommand(LoadOptions(addresses: addresses, cache: cache, format: format ?? .text), choice: choice)
   }
 }

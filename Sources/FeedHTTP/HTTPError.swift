@@ -93,6 +93,11 @@ extension HTTPError: CustomStringConvertible {
     }
   }
 
+  /// True if the server closed the connection instead of answering the handshake, as some servers of plain HTTP do.
+  package var mayLackTLS: Bool {
+    kind == .tls && ["ssl_error_syscall", "unexpected eof"].contains { cause.lowercased().contains($0) }
+  }
+
   /// True if the system has no route to the host.
   private var lacksNetwork: Bool {
     ["network is unreachable", "no route to host"].contains { cause.lowercased().hasPrefix($0) }
@@ -114,6 +119,8 @@ extension HTTPError: CustomStringConvertible {
     case .tls where isWithoutTLS: ("\(shownHost) doesn't speak TLS", "try http://")
     case .tls where isAboutCertificate:
       ("could not set up a secure connection to \(shownHost)", "its certificate must be valid and issued for this host")
+    case .tls where mayLackTLS:
+      ("could not set up a secure connection to \(shownHost)", "if it doesn't speak TLS, try http://")
     case .tls: ("could not set up a secure connection to \(shownHost)", "")
     case .send: ("the connection to \(shownHost) broke while the request was being sent", "try again")
     case .body: ("could not send the body of the request to \(shownHost)", "")

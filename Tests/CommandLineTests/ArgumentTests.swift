@@ -80,6 +80,25 @@ import Testing
     #expect(message("load", "localhost:8000/feed.json").contains("Did you mean http://localhost:8000/feed.json?"))
   }
 
+  @Test func `for a host without a scheme, the error suggests https only if the host is public`() {
+    for (text, url) in [
+      ("e.com/x", "https://e.com/x"), ("e.com:8000/x", "http://e.com:8000/x"), ("127.0.0.1/x", "http://127.0.0.1/x"),
+    ] {
+      #expect(message("load", text).contains("Did you mean \(url)?"))
+    }
+  }
+
+  @Test func `an error about a URL with a space in its host names the space`() {
+    #expect(message("load", "http://local host/").contains("This URL contains a space; remove it."))
+  }
+
+  @Test func `flags that exclude each other are named`() async throws {
+    let run = try await FeedBinary.run(["load", "http://127.0.0.1:9/", "--offline", "--refresh"])
+    #expect(run.status == 64 && run.errors.contains("--offline can't be combined with --refresh."), "\(run.errors)")
+    let twice = try await FeedBinary.run(["load", "http://127.0.0.1:9/", "--offline", "--offline"])
+    #expect(twice.status == 64 && twice.errors.contains("Pass --offline only once."), "\(twice.errors)")
+  }
+
   @Test(arguments: ["https//e.com/x", "https/e.com/x", "https:/e.com/x", "https:e.com/x"])
   func `for a URL with a mistyped scheme, the error suggests the complete URL`(text: String) {
     #expect(message("load", text).contains("Did you mean https://e.com/x?"))

@@ -31,7 +31,7 @@ import Testing
       }
       let place = folder.appendingPathComponent("images").path
       #expect(try await run("show") == "No images are saved in \(place)\n")
-      #expect(try await run("clear") == "No images are saved in \(place) anymore\n")
+      #expect(try await run("clear") == "No images are saved in \(place)\n")
       #expect(!FileManager.default.fileExists(atPath: place), "nothing is made")
       try save(3, in: folder)
       let all = try await run("show")
@@ -43,8 +43,12 @@ import Testing
       #expect(try await run("clear", one).hasPrefix("Cleared "))
       #expect(try await run("clear", one).hasPrefix("No image is saved for "))
       #expect(try await run("show").hasPrefix("4 images"))
-      #expect(try await run("clear").hasSuffix("anymore\n"))
+      let cleared = try await run("clear")
+      #expect(cleared.hasPrefix("Cleared 4 images, ") && cleared.hasSuffix("B, in \(place)\n"), "\(cleared)")
       #expect(try await run().hasPrefix("No images are saved"))
+      let missing = try await FeedBinary.run(["cache", "images", "show", one, "--cache", cache])
+      #expect(missing.status == 1 && missing.output == "")
+      #expect(missing.errors == "feed: no image is saved for \(one) in \(place)\n")
     }
   }
 

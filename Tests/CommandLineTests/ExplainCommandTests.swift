@@ -17,6 +17,20 @@ import Testing
     }
   }
 
+  @Test func `explain says whether a feed is in the list, and its own interval`() async throws {
+    try await withFolder { folder in
+      let list = folder.appending(path: "feedstream/subscriptions.opml")
+      try FileManager.default.createDirectory(at: list.deletingLastPathComponent(), withIntermediateDirectories: true)
+      let outline = "<outline text='A' xmlUrl='http://127.0.0.1:1/a' feed:interval='15m'/>"
+      try Data("<opml><body><outline text='News'>\(outline)</outline></body></opml>".utf8).write(to: list)
+      let user = ["XDG_CONFIG_HOME": folder.path, "XDG_CACHE_HOME": folder.path]
+      let known = try await FeedBinary.run(["explain", "http://127.0.0.1:1/a"], environment: user).output
+      #expect(known.contains("\n  list:   in your list, folder News, every 15m\n"), "\(known)")
+      let unknown = try await FeedBinary.run(["explain", "http://127.0.0.1:1/b"], environment: user).output
+      #expect(unknown.contains("\n  list:   not in your list\n"), "\(unknown)")
+    }
+  }
+
   @Test func `explain names the rule behind the next poll, even after the watch has ended`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let watch = try RunningFeed(["watch", url, "--every", "1h", "--cache", cache, "-v"])

@@ -34,6 +34,16 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ["load", "http://127.0.0.1:9/"], ["load", "http://127.0.0.1:9/", "--width", "40"], ["cache", "show"],
+  ])
+  func `commands refuse a folder as the cache file`(command: [String]) async throws {
+    try await withFolder { folder in
+      let run = try await FeedBinary.run(command + ["--cache", folder.path])
+      #expect(run.status == 64 && run.errors.contains("\(folder.path) is a folder. Choose a file with --cache."))
+    }
+  }
+
   @Test func `commands refuse another program's folder of images`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let folder = URL(fileURLWithPath: cache).deletingLastPathComponent()

@@ -74,6 +74,16 @@ import Testing
     }
   }
 
+  @Test func `a document that is cut off before its first image has status 1`() async throws {
+    let beginning = "<rss version='2.0'><channel><title>A</title><item><title>B</title></item><item><title>C"
+    try await withOrigin(serving: Data(beginning.utf8)) { _, url, cache in
+      for format in [[], ["--format", "json"], [url + "?2"]] {
+        let run = try await FeedBinary.run(["load", url, "--cache", cache] + format)
+        #expect(run.status == 1 && run.output.contains("The server's response is cut off"), "\(run.output)")
+      }
+    }
+  }
+
   @Test func `the JSON of a feed that can't be shown has the error and a hint`() async throws {
     try await withOrigin(serving: Data()) { origin, url, cache in
       await origin.setAnswer(status: 500, body: Data())

@@ -116,7 +116,7 @@ private final class RequestCount: @unchecked Sendable {
       #expect(
         imported.errors == """
           \(file) is cut off; feeds may be missing
-          1 entry has no http or https URL and was skipped
+          1 entry has no http or https URL and was skipped: x:y
 
           """)
       let list = try await feed(["subscriptions", "list"])

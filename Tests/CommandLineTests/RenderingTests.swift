@@ -266,6 +266,24 @@ import Testing
     #expect(written == "\u{1B}[33mWarning:\u{1B}[0m three\n")
   }
 
+  @Test func `a store's failure that repeats is reported once`() {
+    var written = ""
+    let console = Console(style: .plain, showsStatus: false, columns: { nil }, write: { written += $0 })
+    let failures: [FeedStoreError] = [
+      .insertion(.readOnly, place: "/a"), .retrieval(.readOnly, place: "/a"), .insertion(.readOnly, place: "/a"),
+      .insertion(.busy, place: "/a"), .insertion(.readOnly, place: "/b"), .insertion(.busy, place: "/a"),
+    ]
+    for failure in failures { console.warn(failure) }
+    let expected = [failures[0], failures[1], failures[3], failures[4]].map { "Warning: \($0)\n" }
+    #expect(written == expected.joined())
+  }
+
+  @Test func `a server that closes the connection in the TLS handshake may need http`() {
+    let error = HTTPError(.tls, host: "h:443", cause: "OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to h:443")
+    #expect("\(error)".hasSuffix("; if it doesn't speak TLS, try http://"))
+    #expect(error.hintOnTrust == "try http://, or retry later")
+  }
+
   @Test func `a status wider than the screen is cut to one line`() {
     var written = ""
     let console = Console(style: .plain, showsStatus: true, columns: { 10 }, write: { written += $0 })

@@ -167,13 +167,16 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
-  @Test func `a list that is cut off isn't changed, and its export says so`() async throws {
+  @Test func `a list that is cut off isn't changed, and commands that read it say so`() async throws {
     try await withUser { user in
       let cut = user.folder.appendingPathComponent("cut.opml").path
       try Data("<opml><body><outline text='A' xmlUrl='http://e.example/'/><outline te".utf8)
         .write(to: URL(fileURLWithPath: cut))
       let refused = try await user.feed("subscriptions", "rename", "1", "B", "--opml", cut)
       #expect(refused.status == 1 && refused.errors.contains("\(cut) is cut off, so it was not changed."))
+      let listed = try await user.feed("subscriptions", "--opml", cut)
+      #expect(listed.output == "1. http://e.example/  A\n" && listed.status == 0)
+      #expect(listed.errors == "\(cut) is cut off; feeds may be missing\n")
       let exported = try await user.feed("subscriptions", "export", "--opml", cut)
       #expect(exported.output.contains("http://e.example/"))
       #expect(exported.errors == "\(cut) is cut off; feeds may be missing\n")
@@ -248,7 +251,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
         try await user.feed("subscriptions").output
           == "1. \(user.base)/a  A\n2. \(user.base)/b  Best  [X / Y]\n3. \(user.base)/c  C  [X / Y]\n")
       let again = try await user.feed("subscriptions", "move", "best", "1", "--folder", "X", "--folder", "Y")
-      #expect(again.output == "Best is already in X / Y\nMoved A to X / Y\n" && again.status == 0)
+      #expect(again.output == "Best is already in X / Y\nMoved A to X / Y, now number 3\n" && again.status == 0)
       #expect(try await user.feed("subscriptions", "move", "a").output == "Moved A out of all folders\n")
       #expect(try await user.feed("subscriptions", "move", "a").output == "A isn't in a folder\n")
       let removed = try await user.feed("subscriptions", "remove", "A", "C", "nothing")
@@ -266,12 +269,51 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
         .write(to: URL(fileURLWithPath: lines))
       let imported = try await user.feed("subscriptions", "import", lines)
       #expect(imported.output == "Added 2 of 2 feeds\n")
-      #expect(imported.errors == "1 entry has no http or https URL and was skipped\n")
+      #expect(imported.errors == "1 entry has no http or https URL and was skipped: ftp://e.example/2\n")
       let refused = try await user.feed("subscriptions", "export", lines)
       #expect(refused.status == 64 && refused.errors.contains("use --force to replace it"))
       #expect(try String(contentsOfFile: lines, encoding: .utf8).hasPrefix("# mine"))
-      #expect(try await user.feed("subscriptions", "export", lines, "--force").status == 0)
+      let exported = try await user.feed("subscriptions", "export", lines, "--force")
+      #expect(exported.status == 0 && exported.output == "Exported 2 feeds to \(lines)\n")
       #expect(try String(contentsOfFile: lines, encoding: .utf8).contains("xmlUrl=\"https://e.example/3\""))
+    }
+  }
+
+  @Test func `import names the entries that it skips, up to twenty, without passwords`() async throws {
+    try await withFolder { folder in
+      let (file, list) = (folder.appending(path: "urls").path, folder.appending(path: "list.opml").path)
+      let lines = ["http://e.example/", "ftp://me:secret@e.example/"] + (1...21).map { "gopher:\($0)" }
+      try lines.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
+      let run = try await FeedBinary.run(["subscriptions", "import", file, "--opml", list])
+      #expect(run.output == "Added 1 of 1 feed\n")
+      #expect(run.errors.hasPrefix("22 entries have no http or https URL and were skipped: ftp://me:…@e.example/, "))
+      #expect(run.errors.hasSuffix("gopher:19, and 2 more\n") && !run.errors.contains("secret"), "\(run.errors)")
+    }
+  }
+
+  @Test func `a feed is added once, whatever the case of its scheme and host, and without a fragment`() async throws {
+    try await withUser { user in
+      let feed = user.base + "/Feed"
+      let loud = feed.replacing("http://", with: "HTTP://") + "#top"
+      #expect(try await user.feed("subscriptions", "add", loud).output == "Added Comics, 2 images: \(feed)\n")
+      #expect(try await user.feed("subscriptions", "add", feed).output == "\(feed) is already in the list\n")
+      #expect(try await user.feed("subscriptions").output == "1. \(feed)  Comics\n")
+      for (text, requested) in [
+        ("HTTPS://Me:Secret@E.example:80/A?B#C", "https://Me:Secret@e.example:80/A?B"), ("http://E", "http://e"),
+        ("http://[::A]/", "http://[::a]/"), ("http://e.example/?A@B", "http://e.example/?A@B"),
+      ] {
+        let url = try #require(URL(string: text))
+        #expect(FeedAddress.requested(url).absoluteString == requested)
+      }
+    }
+  }
+
+  @Test func `control characters in a new title are left out, in the list and in the message`() async throws {
+    try await withUser { user in
+      let added = try await user.feed("subscriptions", "add", user.base + "/feed", "--title", "a\u{1B}[31mb")
+      #expect(added.output == "Added a[31mb, 2 images: \(user.base)/feed\n")
+      #expect(try await user.feed("subscriptions", "rename", "1", "c\u{1B}[31md").output == "Renamed to c[31md\n")
+      #expect(try await user.feed("subscriptions").output == "1. \(user.base)/feed  c[31md\n")
     }
   }
 

@@ -62,6 +62,34 @@ import Testing
     }
   }
 
+  @Test func `an export to a folder, or into one that doesn't exist, is refused and creates nothing`() async throws {
+    try await withList { list, _ in
+      let folder = (list as NSString).deletingLastPathComponent
+      let before = try FileManager.default.contentsOfDirectory(atPath: folder)
+      for force in [[], ["--force"]] {
+        let refused = try await FeedBinary.run(["subscriptions", "export", folder, "--opml", list] + force)
+        #expect(refused.status == 64)
+        #expect(refused.errors.hasPrefix("feed: \(folder) is a folder; add the name of a file."), "\(refused.errors)")
+      }
+      let missing = try await feed("export", "\(folder)/none/e.opml", "--opml", list)
+      #expect(missing.status == 64 && missing.errors.hasPrefix("feed: There is no folder \(folder)/none."))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == before)
+    }
+  }
+
+  @Test func `if the user's own list isn't OPML, a hint says what to do`() async throws {
+    try await withFolder { folder in
+      let list = folder.appending(path: "feedstream/subscriptions.opml")
+      try FileManager.default.createDirectory(at: list.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data("words".utf8).write(to: list)
+      for command in [["load"], ["subscriptions"]] {
+        let run = try await FeedBinary.run(command, environment: ["XDG_CONFIG_HOME": folder.path])
+        #expect(run.status == 1 && run.errors.contains("\(list.path) is not a list of subscriptions (OPML)."))
+        #expect(run.errors.contains("\nhint: restore your list from a copy or, to start a new one, rename or delete"))
+      }
+    }
+  }
+
   @Test(arguments: [["remove", "1"], ["move", "1"], ["rename", "1", "B"]])
   func `a change of a list that doesn't exist creates neither the list nor its folder`(words: [String]) async throws {
     try await withList { list, _ in

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ImageFeed
 import Samples
 import TestSupport
 import Testing
@@ -28,6 +29,30 @@ import Testing
       #expect(run.output.contains("1. Second"))
       #expect(run.errors.contains("Warning: Cannot save to \(cache): the disk is full"))
       #expect(try await FeedBinary.run(["cache", "show", url, "--cache", cache]).output.contains("1. First"))
+    }
+  }
+
+  @Test(.needsFilesOfNoSize) func `on a full disk, cache images clear deletes the images, as cache clear suggests`()
+    async throws
+  {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      let folder = cache.replacing("feeds.db", with: "images")
+      let image = try ImageData(Data(MadeImage.png(width: 20, height: 20)))
+      let address = try #require(URL(string: "https://images.example/1.png"))
+      try DiskImageStore(folder: folder).save(
+        Saved(FetchedImage(image, lifetime: .seconds(3_600)), timestamp: Date()), for: address, now: Date())
+      func files() -> [String] {
+        (FileManager.default.subpaths(atPath: "\(folder)/data") ?? []).filter { $0.count > 2 }
+      }
+      #expect(files().count == 1)
+      let feeds = try await FeedBinary.shell("ulimit -f 0; exec \"$FEED\" cache clear --cache '\(cache)'")
+      #expect(feeds.status == 1)
+      #expect(feeds.errors.contains("hint: run \"feed cache images clear --cache "), "\(feeds.errors)")
+      _ = try await FeedBinary.shell("ulimit -f 0; exec \"$FEED\" cache images clear --cache '\(cache)'")
+      #expect(files() == [])
+      let cleared = try await FeedBinary.run(["cache", "images", "clear", "--cache", cache])
+      #expect(cleared.status == 0 && cleared.errors == "", "\(cleared.errors)")
     }
   }
 

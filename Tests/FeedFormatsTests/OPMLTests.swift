@@ -121,7 +121,7 @@ import Testing
           + "<outline text='no' xmlUrl='file:///etc/passwd'/><outline text='no' xmlUrl='/relative'/>"))
     #expect(
       list.feeds.map(\.address) == ["https://a.example/feed", "http://c.example/x", "https://d.example/"])
-    #expect(list.unusableFeeds == 2)
+    #expect(list.unusableFeeds.count == 2)
   }
 
   private static let malformed: [(name: String, body: String)] = [

@@ -16,13 +16,10 @@ struct CacheActions {
   let style: Style
   var now: () -> Date = { Date() }
 
-  /// Lists the saved feeds, one per line, or shows one feed with its images.
+  /// Lists the saved feeds, one per line, or shows one feed with its images; delivers nothing if that isn't saved.
   func show(_ address: URL?) -> AnyPublisher<String, FeedStoreError> {
     guard let address else { return summaries.map(text).eraseToAnyPublisher() }
-    return cache.feed(at: address).retrieve()
-      .map { text(of: $0, at: address) }
-      .switchIfEmpty(Just(nothing(for: address)).setFailureType(to: FeedStoreError.self))
-      .eraseToAnyPublisher()
+    return cache.feed(at: address).retrieve().map { text(of: $0, at: address) }.eraseToAnyPublisher()
   }
 
   /// Deletes feeds that have expired or cannot be read, and reports them.
@@ -45,18 +42,28 @@ struct CacheActions {
   ///   output mentions them.
   func clear(_ address: URL?, withHistory: Bool = false) -> AnyPublisher<String, FeedStoreError> {
     let (store, history) = (store, history)
-    return worker.publisher { () throws(FeedStoreError) -> (wasThere: Bool, left: HistorySummary) in
-      var wasThere = true
-      if let address { wasThere = try store.delete(for: address) } else { try store.deleteAll() }
+    return worker.publisher { () throws(FeedStoreError) -> (count: Int?, left: HistorySummary) in
+      let count: Int?
+      if let address {
+        count = try store.delete(for: address) ? 1 : 0
+      } else {
+        // A damaged file can be cleared, too.
+        count = try? store.summaries().count
+        try store.deleteAll()
+      }
       if withHistory { try history.forgetHistory(of: address) }
-      return (wasThere, try history.historySummary())
+      return (count, try history.historySummary())
     }
     .map { result in
-      let cleared = address.map { result.wasThere ? "Cleared \($0.shown)\n" : nothing(for: $0) }
-      return (cleared ?? "No feeds are saved in \(path.printable) anymore\n")
-        + (withHistory ? "" : Self.words(for: result.left, isOfOne: address != nil))
+      cleared(result.count, address) + (withHistory ? "" : Self.words(for: result.left, isOfOne: address != nil))
     }
     .eraseToAnyPublisher()
+  }
+
+  private func cleared(_ count: Int?, _ address: URL?) -> String {
+    if let address { return count == 0 ? nothing(for: address) : "Cleared \(address.shown)\n" }
+    if count == 0 { return "No feeds are saved in \(path.printable)\n" }
+    return "Cleared \(count.map { counted($0, "feed") } ?? "all feeds") in \(path.printable)\n"
   }
 
   private static func words(for left: HistorySummary, isOfOne: Bool) -> String {

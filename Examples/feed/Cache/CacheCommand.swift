@@ -9,7 +9,8 @@ struct CacheCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache",
     abstract: "Show, validate or clear saved feeds and images.",
-    subcommands: [CacheShow.self, CacheValidate.self, CacheClear.self, CacheImages.self])
+    subcommands: [CacheShow.self, CacheValidate.self, CacheClear.self, CacheImages.self],
+    defaultSubcommand: CacheShow.self)
 }
 
 /// The options of `show`, `validate` and `clear`.
@@ -34,7 +35,23 @@ extension CacheOptions {
       path: common.cachePath, store: store, history: file, worker: SerialWorker(on: session.loop),
       cache: FeedCache(store: store, on: session.loop), maxAge: common.maxAge.duration,
       style: session.outputStyle)
-    session.run(question(actions)) { $0 }
+    var isEmpty = true
+    session.run(question(actions)) {
+      $0
+    } written: { _, done in
+      isEmpty = false
+      done()
+    } ended: { [address, cache = common.cache, path = common.cachePath] completion in
+      if case .failure(let error) = completion {
+        session.fail("\(error)".printable)
+        if case .deletion(let cause, _) = error, cause.mayBeFullDisk {
+          let option = cache.map { " --cache \($0.shellWord)" } ?? ""
+          session.console.hint("run \"feed cache images clear\(option)\" first: it works on a full disk")
+        }
+      } else if isEmpty, let address {
+        session.fail("nothing is saved for \(address.shown) in \(path.printable)")
+      }
+    }
     try session.finish(closing: file)
   }
 }

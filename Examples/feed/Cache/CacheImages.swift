@@ -30,9 +30,7 @@ struct CacheImagesShow: ParsableCommand {
         return
           "\(counted(usage.count, "image")), \(ByteCount(max(0, usage.bytes - kept.bytes)).text)\(limit)\(starred), in \(place)\n"
       }
-      guard let saved = try store.retrieve(for: address, now: now) else {
-        return "No image is saved for \(address.shown) in \(place)\n"
-      }
+      guard let saved = try store.retrieve(for: address, now: now) else { return nil }
       let age = FeedCachePolicy.age(of: saved.timestamp, now: now)
       let rest = age < saved.value.lifetime ? "" : ", expired"
       let data = saved.value.data
@@ -54,10 +52,10 @@ struct CacheImagesClear: ParsableCommand {
   func run() throws {
     try options.run { [all] store, address, place throws(FeedStoreError) in
       guard let address else {
+        // On a full disk, the index can't be read before images are deleted.
+        let before = try? store.usage()
         if all { try store.deleteAll() } else { try store.deleteUnkept() }
-        let left = all ? 0 : try store.usage().count
-        guard left > 0 else { return "No images are saved in \(place) anymore\n" }
-        return "Kept in \(place): \(counted(left, "image")) of starred items; to delete them too, use --all\n"
+        return Self.text(before, left: try store.usage(), place)
       }
       if !all, try store.isKept(address), try store.retrieve(for: address, now: Date()) != nil {
         return "Kept \(address.shown), the image of a starred item; to delete it, use --all\n"
@@ -68,6 +66,18 @@ struct CacheImagesClear: ParsableCommand {
       let isGone = try store.usage().count < before
       return isGone ? "Cleared \(address.shown)\n" : "No image is saved for \(address.shown) in \(place)\n"
     }
+  }
+
+  /// The number of deleted images and their size, and the number of those that stay.
+  private static func text(_ before: ImageStoreUsage?, left: ImageStoreUsage, _ place: String) -> String {
+    let kept = "Kept in \(place): \(counted(left.count, "image")) of starred items; to delete them too, use --all\n"
+    let rest = left.count > 0 ? kept : ""
+    guard let before else { return "Cleared the images in \(place)\n\(rest)" }
+    // Another process may save images in the meantime.
+    let count = max(0, before.count - left.count)
+    guard count > 0 else { return rest.isEmpty ? "No images are saved in \(place)\n" : rest }
+    let size = ByteCount(max(0, before.bytes - left.bytes)).text
+    return "Cleared \(counted(count, "image")), \(size), in \(place)\n\(rest)"
   }
 }
 
@@ -83,8 +93,10 @@ struct CacheImagesOptions: ParsableArguments {
 
 extension CacheImagesOptions {
   /// Queries the store, off the loop, and writes the result.
+  ///
+  /// - Parameter question: returns the text; `nil` if no image is saved for the URL.
   func run(
-    _ question: @escaping @Sendable (DiskImageStore, URL?, _ place: String) throws(FeedStoreError) -> String
+    _ question: @escaping @Sendable (DiskImageStore, URL?, _ place: String) throws(FeedStoreError) -> String?
   ) throws {
     try common.checkImages()
     let session = Session(common)
@@ -92,7 +104,14 @@ extension CacheImagesOptions {
     let answer = SerialWorker(on: session.loop).publisher { [address] () throws(FeedStoreError) in
       try question(store, address, store.folder.printable)
     }
-    session.run(answer) { $0 }
+    session.run(answer) {
+      $0 ?? ""
+    } written: { [address] text, done in
+      if text == nil, let address {
+        session.fail("no image is saved for \(address.shown) in \(store.folder.printable)")
+      }
+      done()
+    }
     try session.finish {}
   }
 }

@@ -3,6 +3,7 @@ import FeedPolling
 import FeedStream
 import Foundation
 import ImageFeed
+import PlainText
 
 /// `feed explain`: explains when a feed is requested next, and why.
 struct ExplainCommand: ParsableCommand {
@@ -10,8 +11,8 @@ struct ExplainCommand: ParsableCommand {
     commandName: "explain",
     abstract: "Explain when a feed will next be requested, and why.",
     discussion: """
-      Shows the saved feed, when the feed is due and by which rule, whether its host is paused, and the latest \
-      decisions. Reads the cache file or a fleet's server (--store), and sends no request to the feed's server.
+      Shows the saved feed, its entry in your list, when the feed is due and by which rule, whether its host is \
+      paused, and the latest decisions. Reads the cache file or a fleet's server (--store), and sends no request to the feed's server.
       """)
 
   @Argument(
@@ -41,15 +42,29 @@ struct ExplainCommand: ParsableCommand {
     let explanation = worker.publisher { [address] () throws(FeedStoreError) in
       try FeedExplanation(of: address, in: store)
     }
+    let listed = format == .text ? Self.listing(of: address) : nil
     session.run(explanation) { [format, style = session.outputStyle] explanation in
-      Self.text(of: explanation, format, style)
+      Self.text(of: explanation, format, style, listed)
     }
     try session.finish(closing: store)
   }
 
-  private static func text(of explanation: FeedExplanation, _ format: OutputFormat, _ style: Style) -> String {
+  /// The entry of the feed in the user's list, as text.
+  private static func listing(of address: URL) -> String {
+    let list = try? SubscriptionFile(path: SubscriptionPlace.path()).read()
+    let feeds = list?.subscriptions ?? []
+    guard let feed = feeds.first(where: { FeedAddress.requested($0.address) == FeedAddress.requested(address) }) else {
+      return "not in your list"
+    }
+    let folder = feed.folders.isEmpty ? "" : ", folder \(feed.folders.joined(separator: " / ").printable)"
+    return "in your list\(folder)\(feed.interval.map { ", every \($0.text)" } ?? "")"
+  }
+
+  private static func text(
+    of explanation: FeedExplanation, _ format: OutputFormat, _ style: Style, _ listed: String? = nil
+  ) -> String {
     switch format {
-    case .text: ExplanationText(style: style, now: Date()).text(of: explanation)
+    case .text: ExplanationText(style: style, now: Date(), listed: listed).text(of: explanation)
     case .json: ExplanationJSON.line(explanation, now: Date())
     }
   }

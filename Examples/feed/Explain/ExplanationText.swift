@@ -7,9 +7,12 @@ import PlainText
 struct ExplanationText: Sendable {
   let style: Style
   let now: Date
+  /// The feed's entry in the user's list; `nil` to leave it out.
+  var listed: String?
 
   func text(of explanation: FeedExplanation) -> String {
     var lines = [style.bold(explanation.address.shown), "  saved:  \(saved(explanation.saved))"]
+    if let listed { lines.append("  list:   \(listed)") }
     if let health = explanation.health {
       lines.append("  last:   \(last(health))")
       lines.append("  next:   \(next(health, on: explanation.host))")

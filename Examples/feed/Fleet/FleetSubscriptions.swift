@@ -90,7 +90,7 @@ struct FleetSubscriptions {
         return session.leave()
       }
       session.print(Array(ImportedList.result(tally.added, of: tally.total).utf8)) { session.leave() }
-      if tally.unusable > 0 { session.console.report(ImportedList.skipped(tally.unusable)) }
+      if let skipped = ImportedList.skipped(tally.unusable) { session.console.report(skipped) }
     }
     try session.finish {}
   }
@@ -108,7 +108,7 @@ struct FleetSubscriptions {
   final class Tally {
     var total = 0
     var added = 0
-    var unusable = 0
+    var unusable = ImportedList.Unusable()
     /// True once a line that isn't empty or a comment was read.
     var hasLines = false
   }
@@ -133,7 +133,7 @@ struct FleetSubscriptions {
     do {
       let list = try SubscriptionFile.listUnlessText(at: path)
       if list.isCutOff { ImportedList.reportCutOff(path) }
-      tally.unusable = list.unusableFeeds
+      tally.unusable = ImportedList.unusable(in: list)
       let addresses = list.subscriptions.map(\.address)
       return addresses.publisher.setFailureType(to: (any Error).self).eraseToAnyPublisher()
     } catch SubscriptionFileError.notAList where !beginsWithMarkup(beginning) {
@@ -156,7 +156,7 @@ struct FleetSubscriptions {
         guard tally.hasLines || !text.hasPrefix("<") else { throw MarkupInsteadOfLines() }
         tally.hasLines = true
         guard let address = try? FeedAddress.parse(text, hintsAtFiles: false) else {
-          tally.unusable += 1
+          tally.unusable.add(text)
           return nil
         }
         return address

@@ -18,6 +18,13 @@ struct HistorySource {
     history = FeedHistory(store: store, cache: cache)
   }
 
+  /// The titles of the feeds in the user's list; none if the list can't be read.
+  static var names: [URL: String] {
+    let list = try? SubscriptionFile(path: SubscriptionPlace.path()).read()
+    let named = (list?.subscriptions ?? []).compactMap { feed in feed.title.map { (feed.address, $0) } }
+    return Dictionary(named) { first, _ in first }
+  }
+
   /// Refuses a fleet's server, because it keeps only the latest documents.
   static func refuse(_ store: String?) throws {
     guard store != nil else { return }
@@ -35,20 +42,28 @@ extension IndexProgress {
 /// Current and former items as text or as lines of JSON.
 struct SeenText: Sendable {
   var style = Style.plain
+  /// The user's names for feeds.
+  var names: [URL: String] = [:]
 
   func text(of images: [SeenImage], _ format: OutputFormat) -> String {
     switch format {
     case .json:
-      return images.map { FeedJSON.item(FeedTimeline.Entry($0), isStarred: $0.isStarred) + "\n" }.joined()
+      return images.map { FeedJSON.item(entry($0), isStarred: $0.isStarred) + "\n" }.joined()
     case .text:
       let width = String(images.count).count
       return images.enumerated().map { index, one in
-        let entry = FeedTimeline.Entry(one)
+        let entry = entry(one)
         return FeedText.entry(
           index + 1, width: width, of: one.image, from: TimelineText.origin(of: entry).printable(limit: 200),
           isStarred: one.isStarred, style)
       }.joined()
     }
+  }
+
+  private func entry(_ image: SeenImage) -> FeedTimeline.Entry {
+    var entry = FeedTimeline.Entry(image)
+    if let name = names[image.address] { entry.name = name }
+    return entry
   }
 }
 

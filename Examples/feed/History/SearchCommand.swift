@@ -32,6 +32,9 @@ struct SearchCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Output format: text, or one line of JSON per item.", valueName: "text|json"))
   var format = OutputFormat.text
 
+  @Flag(help: ArgumentHelp("Accepted as in other commands; a search never makes requests.", visibility: .hidden))
+  var offline = false
+
   @Option(help: ArgumentHelp("Not supported: a fleet's server keeps no history.", visibility: .hidden))
   var store: String?
 
@@ -46,16 +49,22 @@ struct SearchCommand: ParsableCommand {
     let session = Session(common)
     let source = HistorySource(common, on: session)
     let query = SeenQuery(
-      words.joined(separator: " "), feeds: feed.isEmpty ? nil : feed, isStarred: starred, limit: limit)
+      words.joined(separator: " "), feeds: feed.isEmpty ? nil : feed, isStarred: starred,
+      // One more, to notice that there are others.
+      limit: min(limit, .max - 1) + 1)
     let found = source.history.results(of: query) { [console = session.console] in
       console.setStatus("indexing items saved since the last search: \($0.text)…")
     }
     .prefix(1).map(\.images).replaceEmpty(with: [])
     .handleEvents(receiveOutput: { [console = session.console] _ in console.setStatus("") })
-    session.run(found) { [format, style = session.outputStyle] images in
-      Array(SeenText(style: style).text(of: images, format).utf8)
-    } written: { images, done in
+    let text = SeenText(style: session.outputStyle, names: HistorySource.names)
+    session.run(found) { [format, limit] images in
+      Array(text.text(of: Array(images.prefix(limit)), format).utf8)
+    } written: { [limit] images, done in
       if images.isEmpty { session.fail("nothing found in \(source.path.printable)") }
+      if images.count > limit {
+        session.console.note("Showing the first \(counted(limit, "item")); to show more, use --limit")
+      }
       done()
     }
     try session.finish(closing: source.store)

@@ -45,8 +45,14 @@ struct StarCommand: ParsableCommand {
     let session = Session(common)
     let source = HistorySource(common, on: session)
     if items.isEmpty {
-      session.run(Self.all(in: source.history)) { [format, style = session.outputStyle] images in
-        Array(SeenText(style: style).text(of: images, format).utf8)
+      let text = SeenText(style: session.outputStyle, names: HistorySource.names)
+      session.run(Self.all(in: source.history)) { [format] images in
+        Array(text.text(of: images, format).utf8)
+      } written: { [format] images, done in
+        if images.isEmpty, format == .text {
+          session.console.note("There are no starred items in \(source.path.printable)")
+        }
+        done()
       }
     } else {
       let isStarred = !remove
@@ -63,7 +69,7 @@ struct StarCommand: ParsableCommand {
                 found.isEmpty
                 ? "there is no item \(name.printable) in \(source.path.printable)"
                 : "the item \(name.printable) isn't starred"
-              return Just(Line(text: "", problem: "\(problem)\n"))
+              return Just(Line(text: "", problem: "\(problem)\n", isUnknown: found.isEmpty))
                 .setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
             }
             let word = isStarred ? "Starred" : "No longer starred:"
@@ -83,7 +89,12 @@ struct StarCommand: ParsableCommand {
       session.run(starred) {
         Array($0.text.utf8)
       } written: { line, done in
-        if let problem = line.problem { session.fail(problem) }
+        if let problem = line.problem {
+          session.fail(problem)
+          if line.isUnknown {
+            session.console.hint("\"feed search\" lists the items with their URLs; with --format json, with their ids")
+          }
+        }
         if let warning = line.warning { session.console.warn(warning) }
         done()
       }
@@ -127,6 +138,8 @@ struct StarCommand: ParsableCommand {
   private struct Line: Sendable {
     var text: String
     var problem: String?
+    /// True if there is no such item.
+    var isUnknown = false
     var warning: String?
   }
 }

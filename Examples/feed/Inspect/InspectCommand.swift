@@ -41,7 +41,15 @@ struct InspectCommand: ParsableCommand {
           return format == .json ? inspection.json : inspection.text(style)
         }
       }
-    session.run(answer) { $0 }
+    session.run(answer) {
+      $0
+    } ended: { completion in
+      guard case .failure(let error) = completion else { return }
+      session.fail("\(error)".printable)
+      if case .document = error, let address {
+        session.console.hint("\"feed get --include \(address.shown.shellWord)\" shows what the server sends")
+      }
+    }
     try session.finish()
   }
 

@@ -15,21 +15,44 @@ enum ImportedList {
     "Added \(added) of \(counted(total, "feed"))" + (added < total ? "; the others were already in the list\n" : "\n")
   }
 
-  /// The line that tells how many entries without an http or https URL there were.
-  static func skipped(_ count: Int) -> String {
-    count == 1
-      ? "1 entry has no http or https URL and was skipped\n"
-      : "\(count) entries have no http or https URL and were skipped\n"
+  /// The entries without an http or https URL: how many there are, and the first ones, as the list has them.
+  struct Unusable {
+    private(set) var count = 0
+    private(set) var first: [String] = []
+
+    mutating func add(_ entry: String) {
+      count += 1
+      if first.count < 20 { first.append(entry) }
+    }
   }
 
-  /// The list, and the number of its entries without an http or https URL.
-  static func read(_ place: String) throws -> (list: OPML, unusable: Int) {
+  /// The entries of a list without an http or https URL.
+  static func unusable(in list: OPML) -> Unusable {
+    var unusable = Unusable()
+    for feed in list.unusableFeeds { unusable.add(feed.address ?? "") }
+    return unusable
+  }
+
+  /// The lines that name the entries without an http or https URL; `nil` if there are none.
+  static func skipped(_ entries: Unusable) -> String? {
+    guard entries.count > 0 else { return nil }
+    let names = entries.first.map { $0.withoutPossiblePassword.printable(limit: 200) }.joined(separator: ", ")
+    let rest = entries.count - entries.first.count
+    return
+      (entries.count == 1
+      ? "1 entry has no http or https URL and was skipped"
+      : "\(entries.count) entries have no http or https URL and were skipped")
+      + ": \(names)\(rest > 0 ? ", and \(rest) more" : "")\n"
+  }
+
+  /// The list, and its entries without an http or https URL.
+  static func read(_ place: String) throws -> (list: OPML, unusable: Unusable) {
     if place == "-" || isStream(place) {
       guard let handle = place == "-" ? .standardInput : FileHandle(forReadingAtPath: place) else {
         throw ValidationError("\(place.printable) can't be read.")
       }
       let bytes = [UInt8](handle.readDataToEndOfFile())
-      if let list = try? OPML(parsing: bytes) { return (list, list.unusableFeeds) }
+      if let list = try? OPML(parsing: bytes) { return (list, unusable(in: list)) }
       let name = place == "-" ? "Standard input" : place.printable
       try checkIsNoFeed(bytes, name, isFile: false)
       guard let list = lines(of: bytes) else {
@@ -39,7 +62,7 @@ enum ImportedList {
     }
     do {
       let list = try SubscriptionFile.listUnlessText(at: place)
-      return (list, list.unusableFeeds)
+      return (list, unusable(in: list))
     } catch let error as SubscriptionFileError {
       guard case .notAList = error else { throw error }
       guard let data = FileManager.default.contents(atPath: place), let list = lines(of: [UInt8](data)) else {
@@ -71,16 +94,16 @@ enum ImportedList {
   }
 
   /// The feeds in a file with one URL per line; `nil` if it contains none.
-  static func lines(of bytes: [UInt8]) -> (list: OPML, unusable: Int)? {
-    var (feeds, unusable): ([SubscribedFeed], Int) = ([], 0)
+  static func lines(of bytes: [UInt8]) -> (list: OPML, unusable: Unusable)? {
+    var (feeds, unusable): ([SubscribedFeed], Unusable) = ([], Unusable())
     for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
       guard let text = url(in: line) else { continue }
       // A feed or a web page may have a URL on a line of its own.
-      if feeds.isEmpty, unusable == 0, text.hasPrefix("<") { return nil }
+      if feeds.isEmpty, unusable.count == 0, text.hasPrefix("<") { return nil }
       if let address = try? FeedAddress.parse(text, hintsAtFiles: false) {
         feeds.append(SubscribedFeed(address: address))
       } else {
-        unusable += 1
+        unusable.add(text)
       }
     }
     var list = OPML()

@@ -85,6 +85,7 @@ struct LoadCommand: ParsableCommand {
         switch result {
         case .success(let feed):
           source.finder.note(feed.images, of: address)
+          if feed.isEmptyPart { session.fail() }
           if let saver { return saver.save([(address, feed.images)], then: done) }
         case .failure(let failure):
           session.console.showFailure(screen.text(of: failure))
@@ -99,6 +100,7 @@ struct LoadCommand: ParsableCommand {
       screen.list(of: $0, at: address)
     } shown: { feed in
       source.finder.note(feed.images, of: address)
+      if feed.isEmptyPart { session.fail() }
       return [(address, feed.images)]
     } ended: { completion in
       if case .failure(let failure) = completion {
@@ -129,7 +131,7 @@ struct LoadCommand: ParsableCommand {
     } shown: { reports in
       let shown = reports.compactMap { report in report.feed.map { (report.address, $0.images) } }
       for (address, images) in shown { source.finder.note(images, of: address) }
-      if shown.isEmpty { session.fail() }
+      if reports.allSatisfy({ $0.feed?.isEmptyPart ?? true }) { session.fail() }
       return shown
     }
   }
@@ -167,5 +169,12 @@ struct LoadCommand: ParsableCommand {
             })
       }
     session.run(parts, bytes: { $0 }, ended: ended)
+  }
+}
+
+extension Feed {
+  /// True if the document was cut off before its first image, so that nothing is shown.
+  fileprivate var isEmptyPart: Bool {
+    if case .part = source { images.isEmpty } else { false }
   }
 }

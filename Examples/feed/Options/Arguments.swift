@@ -78,9 +78,22 @@ enum FeedAddress {
     return url
   }
 
+  /// The URL as it is requested: the scheme and the host in lowercase, and no fragment.
+  static func requested(_ url: URL) -> URL {
+    let text = url.absoluteString.prefix { $0 != "#" }
+    guard let start = text.range(of: "://") else { return url }
+    let end = text[start.upperBound...].firstIndex { "/?".contains($0) } ?? text.endIndex
+    let host = text[start.upperBound..<end].lastIndex(of: "@") ?? start.upperBound
+    let (scheme, name) = (text[..<start.lowerBound].lowercased(), text[host..<end].lowercased())
+    return URL(string: "\(scheme)\(text[start.lowerBound..<host])\(name)\(text[end...])") ?? url
+  }
+
   /// Suggests the URL that was probably meant.
   private static func advice(on text: String, _ hintsAtFiles: Bool) -> String {
     let needed = "Pass an http or https URL, such as https://example.com/feed.json."
+    if text.prefixMatch(of: /https?:\/\//.ignoresCase()) != nil, text.contains(where: \.isWhitespace) {
+      return "\(needed) This URL contains a space; remove it."
+    }
     if hintsAtFiles, let advice = WrongPlaceAdvice.advice(onFile: text) { return "\(needed) \(advice)" }
     if let match = text.firstMatch(of: /:\/\/([0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*)(?:\/|$)/) {
       return "\(needed) Write an IPv6 address in brackets: [\(match.1)]."
@@ -101,8 +114,12 @@ enum FeedAddress {
     // Don't take `mailto:someone` or `file:/path` for a host and a port.
     let hasScheme = text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:(?![0-9])/) != nil
     let isPath = text.hasPrefix("/") || text.hasPrefix(".")
-    guard !hasScheme, !isPath, !text.isEmpty, URL(string: "http://\(text)")?.host != nil else { return nil }
-    return "http://\(text)"
+    guard !hasScheme, !isPath, !text.isEmpty, let url = URL(string: "http://\(text)"), let host = url.host else {
+      return nil
+    }
+    // Most public hosts speak https on its own port; others, such as localhost or a numeric address, often don't.
+    let isPublic = url.port == nil && host.contains { $0.isLetter } && host.contains(".") && !host.contains(":")
+    return "\(isPublic ? "https" : "http")://\(text)"
   }
 }
 

@@ -44,6 +44,7 @@ struct CommonOptions: ParsableArguments {
 
   /// Refuses a file that isn't a cache of this program, and doesn't change it.
   static func check(_ path: String, as kind: ForeignFiles.Kind = .feeds) throws {
+    if isFolder(path) { throw ValidationError("\(path.printable) is a folder. Choose a file with --cache.") }
     guard ForeignFiles.isForeign(path, to: kind) else { return }
     guard ForeignFiles.isForeign(path, to: kind == .feeds ? .responses : .feeds) else {
       let (actual, wanted) = ("a cache of feeds", "the HTTP cache of \"feed get\"")
@@ -53,6 +54,11 @@ struct CommonOptions: ParsableArguments {
     }
     throw ValidationError(
       "\(path.printable) isn't a cache that this program wrote, so it was left unchanged. Choose another file.")
+  }
+
+  static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
   /// Refuses a folder of images that isn't this program's, and doesn't change it.

@@ -1,3 +1,4 @@
+import FeedFormats
 import Foundation
 import ImageFeed
 import PlainText
@@ -66,8 +67,8 @@ extension NothingToShow {
 
   /// The advice that follows the explanation.
   var hint: String {
-    if case .invalidData(.severalFeeds(let addresses)) = error.remote {
-      return Self.choice(of: addresses, for: "feed load")
+    if case .invalidData(.severalFeeds(let links)) = error.remote {
+      return Self.choice(of: links, for: "feed load")
     }
     if case .connectivity(let error) = error.remote, let hint = error.hintOnTrust { return hint }
     if case .invalidData(.listOfFeeds) = error.remote {
@@ -77,9 +78,9 @@ extension NothingToShow {
   }
 
   /// The advice to run a command with one of a page's URLs, each quoted for a shell: a page chooses its URLs.
-  static func choice(of addresses: [String], for command: String) -> String {
+  static func choice(of links: [FeedLink], for command: String) -> String {
     "choose one:\n"
-      + addresses.prefix(10).map { "  \(command) \($0.withoutPossiblePassword.shellWord)" }.joined(separator: "\n")
+      + links.prefix(10).map { "  \(command) \($0.address.withoutPossiblePassword.shellWord)" }.joined(separator: "\n")
   }
 
   private var adviceOnServer: String {
@@ -91,7 +92,8 @@ extension NothingToShow {
       "check the URL, or retry later"
     case .invalidData(.status): "retry later"
     case .invalidData(.challenge): "retry with a different URL for the feed, if there is one"
-    case .invalidData: "run \"feed inspect \(address.shown.shellWord)\" to see what the server sends, or retry later"
+    case .invalidData:
+      "run \"feed get --include \(address.shown.shellWord)\" to see what the server sends, or retry later"
     case .connectivity(let error): error.hint
     case .notDue: "run \"feed explain \(address.shown.shellWord)\", or request the feed now with \"feed load\""
     case .unchanged, .notAsked: "retry later"

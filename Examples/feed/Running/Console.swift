@@ -1,4 +1,5 @@
 import Foundation
+import ImageFeed
 import Logging
 import PlainText
 
@@ -18,6 +19,8 @@ final class Console {
   /// The number of columns that the status line takes up on the screen.
   private var drawn = 0
   private var pauses = 0
+  /// The times at which failures of stores were reported.
+  private var storeFailures: [FeedStoreError: ContinuousClock.Instant] = [:]
   /// Receives the messages, without highlighting, while another part of the program uses the whole screen; if they are
   /// also logged, only warnings and errors.
   var onReport: ((String) -> Void)?
@@ -75,6 +78,14 @@ final class Console {
   /// Reports a problem that did not prevent the feed from being shown.
   func warn(_ text: String) {
     note(log == nil ? "\(labelStyle.warning("Warning:")) \(text.printable)" : text.printable, .warning)
+  }
+
+  /// Reports a failure of a store, at most once an hour, because later calls usually fail in the same way.
+  func warn(_ failure: FeedStoreError) {
+    let now = ContinuousClock.now
+    if let last = storeFailures[failure], last.duration(to: now) < .seconds(3_600) { return }
+    storeFailures[failure] = now
+    warn("\(failure)")
   }
 
   /// Reports something that `--quiet` leaves out. The text must already be safe to show.

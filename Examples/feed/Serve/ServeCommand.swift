@@ -156,7 +156,7 @@ struct ServeCommand: ParsableCommand {
     let history =
       fleet == nil
       ? GalleryHistory(FeedHistory(store: store, cache: cache), of: gallery) {
-        [console = session.console] in console.warn("\($0)")
+        [console = session.console] in console.warn($0)
       } : nil
     let hubs = publicUrl.map {
       HubSubscriber(

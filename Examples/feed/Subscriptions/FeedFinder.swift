@@ -34,10 +34,9 @@ struct FeedFinder {
           guard let url = URL(string: link.address) else { break }
           session.console.note("\(address.shown) is a web page; its feed is \(url.shown)")
           return feed(at: url, namedBy: address, client)
-        case .invalidData(.severalFeeds(let texts)):
+        case .invalidData(.severalFeeds(let links)):
           guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { break }
-          let urls = texts.compactMap(URL.init(string:))
-          return choice(of: urls, at: address)
+          return choice(of: links, at: address)
             .flatMap { $0.publisher.setFailureType(to: RemoteFeedError.self) }
             .concatMap { feed(at: $0, namedBy: address, client) }
             .eraseToAnyPublisher()
@@ -65,20 +64,28 @@ struct FeedFinder {
   }
 
   /// The feeds that the user chooses.
-  private func choice(of urls: [URL], at address: URL) -> AnyPublisher<[URL], RemoteFeedError> {
-    let lines = urls.enumerated().map { "  \($0 + 1). \($1.shown)\n" }.joined()
+  private func choice(of links: [FeedLink], at address: URL) -> AnyPublisher<[URL], RemoteFeedError> {
+    let feeds = links.compactMap { link in URL(string: link.address).map { (url: $0, title: link.title) } }
+    let urls = feeds.map(\.url)
+    let lines = feeds.enumerated().map { index, feed in
+      "  \(index + 1). \(feed.url.shown)\(feed.title.map { "  \($0.printable(limit: 200))" } ?? "")\n"
+    }.joined()
     let question =
       "\(address.shown) links to \(urls.count) feeds:\n\(lines)"
       + "Which feeds do you want to add? Enter numbers, such as 1 or 1 3, or \"all\": "
-    return SerialWorker(on: session.loop).publisher {
+    return SerialWorker(on: session.loop).publisher { () -> [URL] in
       StandardError.shared.write(question)
-      return readLine() ?? ""
+      while let answer = readLine(), !answer.allSatisfy(\.isWhitespace) {
+        let chosen = Self.chosen(answer, of: urls)
+        guard chosen.isEmpty else { return chosen }
+        StandardError.shared.write("Enter numbers from 1 to \(urls.count), or \"all\", or nothing to cancel: ")
+      }
+      return []
     }
-    .map { (answer: String) -> [URL] in Self.chosen(answer, of: urls) }
     .setFailureType(to: RemoteFeedError.self)
     .flatMap { chosen -> AnyPublisher<[URL], RemoteFeedError> in
       chosen.isEmpty
-        ? Fail(error: .invalidData(.severalFeeds(urls.map(\.absoluteString)))).eraseToAnyPublisher()
+        ? Fail(error: .invalidData(.severalFeeds(links))).eraseToAnyPublisher()
         : Just(chosen).setFailureType(to: RemoteFeedError.self).eraseToAnyPublisher()
     }
     .eraseToAnyPublisher()

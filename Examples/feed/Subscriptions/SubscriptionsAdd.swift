@@ -79,8 +79,9 @@ struct SubscriptionsAdd: ParsableCommand {
       throw ValidationError("The list can't store --netrc-file; use --netrc, --user or --header.")
     }
     try request.check(for: addresses)
-    let file = try options.file()
-    let known = Set(try file.read()?.subscriptions.map(\.address) ?? [])
+    let file = try options.list.file()
+    let listed = try file.read()?.subscriptions.map(\.address) ?? []
+    let known = Dictionary(listed.map { (FeedAddress.requested($0), $0) }) { first, _ in first }
     let session = Session(common)
     let (store, cache) = session.openCache(common)
     let client = ObservedClient(client: trust.client(on: session.loop), log: session.log)
@@ -89,7 +90,8 @@ struct SubscriptionsAdd: ParsableCommand {
     choices.pageImages = PageImageBook(store)
     let finder = FeedFinder(client: client, cache: cache, options: choices, session: session)
     let lines = addresses.publisher.concatMap { address -> AnyPublisher<Result<String, SubscriptionFileError>, Never> in
-      if known.contains(address) { return keep(address, nil, in: file, on: session) }
+      let address = FeedAddress.requested(address)
+      if let listed = known[address] { return keep(listed, nil, in: file, on: session) }
       return finder.feeds(at: address, sending: request.headers(for: address))
         .flatMap { found in
           let isSent = found.address.hasSameOrigin(as: address) || !hasCredentials
@@ -112,7 +114,7 @@ struct SubscriptionsAdd: ParsableCommand {
   /// The command to add a URL with the same settings.
   private var command: String {
     var words = ["feed subscriptions add"]
-    if let opml = options.opml { words += ["--opml", opml.shellWord] }
+    if let opml = options.list.opml { words += ["--opml", opml.shellWord] }
     if let title { words += ["--title", title.shellWord] }
     for name in folder { words += ["--folder", name.shellWord] }
     if let every { words += ["--every", every.description] }
@@ -168,7 +170,8 @@ struct SubscriptionsAdd: ParsableCommand {
       return "Changed \(address.shown)\(place)\n"
     }
     guard let found else { return "Added \(address.shown)\n" }
-    let name = feed.title.map { "\($0.printable(limit: 200)), " } ?? ""
+    // The list leaves out control characters.
+    let name = feed.title.map { "\(plainLine($0).printable(limit: 200)), " } ?? ""
     let rest = found.itemsWithoutImages
     let others = rest > 0 ? " (\(rest) \(rest == 1 ? "item has" : "items have") no image)" : ""
     return "Added \(name)\(counted(found.images, "image"))\(others): \(address.shown)\n"
@@ -182,10 +185,13 @@ struct SubscriptionsAdd: ParsableCommand {
       session.console.warn("\(error)")
       return keep(address, nil, in: file, on: session)
     }
+    if case .invalidData(.severalFeeds(let links)) = error {
+      session.fail("not added: \(address.shown) is a web page that links to \(links.count) feeds")
+      session.console.hint(NothingToShow.choice(of: links, for: command))
+      return Empty().eraseToAnyPublisher()
+    }
     session.fail("not added: \(address.shown): \("\(error)".printable)")
-    if case .invalidData(.severalFeeds(let urls)) = error {
-      session.console.hint(NothingToShow.choice(of: urls, for: command))
-    } else if case .invalidData(.listOfFeeds) = error {
+    if case .invalidData(.listOfFeeds) = error {
       session.console.hint("save the list as a file; then run \"feed subscriptions import <file>\"")
     } else {
       session.console.hint("use --force to add it anyway")

@@ -21,8 +21,24 @@ struct SubscriptionsCommand: ParsableCommand {
     defaultSubcommand: SubscriptionsList.self)
 }
 
-/// The option for the list that a command uses.
+/// The options for the list that a command uses: a file, or a fleet's list.
 struct SubscriptionOptions: ParsableArguments {
+  @OptionGroup var list: SubscriptionFileOption
+
+  @Option(
+    help: ArgumentHelp("Use the feed list of the fleet on this server, such as redis://host.", valueName: "url"),
+    transform: StoreArgument.init(parsing:))
+  var store: StoreArgument?
+
+  func validate() throws {
+    if list.opml != nil, store != nil { throw ValidationError("Use --opml or --store, not both.") }
+  }
+
+  var fleet: FleetSubscriptions? { store.map { FleetSubscriptions(store: $0) } }
+}
+
+/// The option for the list's file.
+struct SubscriptionFileOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The OPML file that contains your feed list. (default: feedstream/subscriptions.opml in $XDG_CONFIG_HOME or "
@@ -30,19 +46,9 @@ struct SubscriptionOptions: ParsableArguments {
     completion: .file())
   var opml: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Use the feed list of the fleet on this server, such as redis://host. Not available with rename, move or "
-        + "export.", valueName: "url"),
-    transform: StoreArgument.init(parsing:))
-  var store: StoreArgument?
-
   func validate() throws {
     if opml?.isEmpty == true { throw ValidationError("--opml needs the path of a file.") }
-    if opml != nil, store != nil { throw ValidationError("Use --opml or --store, not both.") }
   }
-
-  var fleet: FleetSubscriptions? { store.map { FleetSubscriptions(store: $0) } }
 
   /// The list's file.
   func file() throws -> SubscriptionFile {
@@ -89,8 +95,10 @@ struct SubscriptionsList: ParsableCommand {
 
   func run() throws {
     if let fleet = options.fleet { return try fleet.list(format) }
-    let file = try options.file()
-    let feeds = try file.read()?.subscriptions ?? []
+    let file = try options.list.file()
+    let list = try file.read()
+    let feeds = list?.subscriptions ?? []
+    if list?.isCutOff == true { ImportedList.reportCutOff(file.path) }
     if feeds.isEmpty, format == .text {
       StandardError.shared.write("There are no subscriptions in \(file.path.printable)\n")
     }

@@ -14,16 +14,18 @@ struct SubscriptionsRename: ParsableCommand {
   @Argument(help: ArgumentHelp("The new title.", valueName: "title"))
   var title: String
 
-  @OptionGroup var options: SubscriptionOptions
+  @OptionGroup var list: SubscriptionFileOption
+
+  @Option(help: ArgumentHelp("Not supported: a fleet's list has no titles.", visibility: .hidden))
+  var store: String?
 
   func validate() throws {
     guard title.hasVisibleCharacter else { throw ValidationError("A title needs at least one visible character.") }
   }
 
   func run() throws {
-    guard options.fleet == nil else { throw ValidationError("A fleet's list has no titles; leave out --store.") }
-    let file = try options.existingFile()
-    let renamed = try file.update { list in
+    guard store == nil else { throw ValidationError("A fleet's list has no titles; leave out --store.") }
+    let renamed = try list.existingFile().update { list in
       Result {
         guard let found = try FeedReference.find(feed, in: list.subscriptions) else { return false }
         list.add(SubscribedFeed(address: found.address, title: title))
@@ -31,7 +33,7 @@ struct SubscriptionsRename: ParsableCommand {
       }
     }
     guard try renamed.get() else { return try FeedReference.report(missing: [feed]) }
-    try StandardOutput.write("Renamed to \(title.printable)\n")
+    try StandardOutput.write("Renamed to \(plainLine(title).printable)\n")
   }
 }
 
@@ -49,15 +51,18 @@ struct SubscriptionsMove: ParsableCommand {
       "The new folder; repeat the option for a nested folder. (default: no folder)", valueName: "name"))
   var folder: [String] = []
 
-  @OptionGroup var options: SubscriptionOptions
+  @OptionGroup var list: SubscriptionFileOption
+
+  @Option(help: ArgumentHelp("Not supported: a fleet's list has no folders.", visibility: .hidden))
+  var store: String?
 
   func validate() throws {
     try checkFolders(folder)
   }
 
   func run() throws {
-    guard options.fleet == nil else { throw ValidationError("A fleet's list has no folders; leave out --store.") }
-    let result = try options.existingFile().update { list in
+    guard store == nil else { throw ValidationError("A fleet's list has no folders; leave out --store.") }
+    let result = try list.existingFile().update { list in
       Result {
         let result = try FeedReference.find(feeds, in: list.subscriptions)
         // The last word is probably a folder, as with mv.
@@ -75,15 +80,22 @@ struct SubscriptionsMove: ParsableCommand {
             "\(last.printable) is a feed and a folder, so nothing was moved. To move feeds to the folder, write "
               + "--folder before its name. For the feed, use its URL.")
         }
-        let found = result.found.map { (feed: $0, isMoved: list.move($0.address, to: folder)) }
+        let before = list.subscriptions.map(\.address)
+        let moved = result.found.map { (feed: $0, isMoved: list.move($0.address, to: folder)) }
+        let after = list.subscriptions.map(\.address)
+        let found = moved.map { feed, isMoved -> (feed: SubscribedFeed, isMoved: Bool, number: Int?) in
+          let (old, new) = (before.firstIndex(of: feed.address), after.firstIndex(of: feed.address))
+          return (feed: feed, isMoved: isMoved, number: old == new ? nil : new.map { $0 + 1 })
+        }
         return (found: found, missing: result.missing)
       }
     }
     let (found, missing) = try result.get()
     let name = folder.joined(separator: " / ").printable
-    let lines = found.map { feed, isMoved in
+    let lines = found.map { feed, isMoved, number in
       let title = feed.title?.printable ?? feed.address.shown
-      if isMoved { return "Moved \(title) \(folder.isEmpty ? "out of all folders" : "to \(name)")\n" }
+      let rest = number.map { ", now number \($0)" } ?? ""
+      if isMoved { return "Moved \(title) \(folder.isEmpty ? "out of all folders" : "to \(name)")\(rest)\n" }
       return "\(title) \(folder.isEmpty ? "isn't in a folder" : "is already in \(name)")\n"
     }
     try StandardOutput.write(lines.joined())
@@ -104,7 +116,7 @@ struct SubscriptionsRemove: ParsableCommand {
 
   func run() throws {
     if let fleet = options.fleet { return try fleet.remove(feeds.map { try FeedAddress.parse($0) }) }
-    let result = try options.existingFile().update { list in
+    let result = try options.list.existingFile().update { list in
       Result {
         let result = try FeedReference.find(feeds, in: list.subscriptions)
         return (removed: result.found.filter { list.remove($0.address) }, missing: result.missing)

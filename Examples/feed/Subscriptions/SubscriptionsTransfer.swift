@@ -30,10 +30,10 @@ struct SubscriptionsImport: ParsableCommand {
     if let fleet = options.fleet { return try fleet.importing(place, spread: spread?.duration ?? .zero) }
     guard spread == nil else { throw ValidationError("--spread needs --store.") }
     let (other, unusable) = try ImportedList.read(place)
-    let added = try options.file().update { $0.add(other) }
+    let added = try options.list.file().update { $0.add(other) }
     try StandardOutput.write(ImportedList.result(added, of: other.feeds.count))
     if other.isCutOff { ImportedList.reportCutOff(place == "-" ? "Standard input" : place) }
-    if unusable > 0 { StandardError.shared.write(ImportedList.skipped(unusable)) }
+    if let skipped = ImportedList.skipped(unusable) { StandardError.shared.write(skipped) }
   }
 }
 
@@ -55,21 +55,25 @@ struct SubscriptionsExport: ParsableCommand {
   @Flag(help: "Replace an existing file.")
   var force = false
 
-  @OptionGroup var options: SubscriptionOptions
+  @OptionGroup var list: SubscriptionFileOption
+
+  @Option(help: ArgumentHelp("Not supported: a fleet's list can't be exported.", visibility: .hidden))
+  var store: String?
 
   func run() throws {
-    guard options.fleet == nil else {
+    guard store == nil else {
       throw ValidationError("A fleet's list can't be exported; \"feed subscriptions list --store <url>\" prints it.")
     }
     // An empty list instead of a missing one would replace a backup.
-    let file = try options.file()
-    guard let all = try options.opml.map({ try SubscriptionFile.list(at: $0) }) ?? file.read() else {
-      try options.failMissing(file)
+    let file = try list.file()
+    guard let all = try list.opml.map({ try SubscriptionFile.list(at: $0) }) ?? file.read() else {
+      try list.failMissing(file)
     }
     // The list would lose its credentials.
     if let place, place != "-", Self.isSameFile(place, file.path) {
       throw ValidationError("\(place.printable) is the list itself; export it to a different file.")
     }
+    if let place, place != "-" { try Self.checkFolder(of: place) }
     let list = all.withoutSecrets
     if all.isCutOff { ImportedList.reportCutOff(file.path) }
     if list != all {
@@ -84,6 +88,17 @@ struct SubscriptionsExport: ParsableCommand {
         "The file \(place.printable) already exists; "
           + (all.isCutOff ? "export a list that is cut off to a new file." : "use --force to replace it."))
     }
+    try StandardOutput.write("Exported \(counted(list.feeds.count, "feed")) to \(place.printable)\n")
+  }
+
+  /// Refuses a folder, and a file in a folder that doesn't exist, which is probably mistyped.
+  private static func checkFolder(of place: String) throws {
+    if CommonOptions.isFolder(place) {
+      throw ValidationError("\(place.printable) is a folder; add the name of a file.")
+    }
+    let folder = (place as NSString).deletingLastPathComponent
+    guard !folder.isEmpty, !CommonOptions.isFolder(folder) else { return }
+    throw ValidationError("There is no folder \(folder.printable).")
   }
 
   private static func isSameFile(_ one: String, _ other: String) -> Bool {

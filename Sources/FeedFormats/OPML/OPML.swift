@@ -130,13 +130,13 @@ extension OPML {
     return feeds
   }
 
-  /// The number of feeds whose URL isn't http or https.
-  public var unusableFeeds: Int {
-    var count = 0
+  /// The outlines of the feeds whose URL isn't http or https.
+  public var unusableFeeds: [Outline] {
+    var feeds: [Outline] = []
     visit(outlines, in: []) { outline, _, _ in
-      if outline.address != nil, outline.webAddress == nil { count += 1 }
+      if outline.address != nil, outline.webAddress == nil { feeds.append(outline) }
     }
-    return count
+    return feeds
   }
 
   /// Visits outlines recursively. The recursion is as deep as the nesting of outlines, which ``FeedLimits/depth``

@@ -36,6 +36,8 @@ public enum FeedStoreError: Error, Hashable, Sendable {
     case diskFull
     /// The file or its folder may not be read or written.
     case notPermitted
+    /// The file system is read-only.
+    case readOnly
     /// Other processes used the file for longer than a call waits.
     case busy
     /// The file, or this feed in it, is damaged or not a cache at all.
@@ -93,6 +95,7 @@ extension FeedStoreError.Cause: CustomStringConvertible {
     case .diskFull:
       "the disk is full, or a quota or size limit is reached. Free some space, or choose a file on another disk."
     case .notPermitted: "permission denied. Allow access to the file and its folder, or choose another file."
+    case .readOnly: "the file system is read-only. Choose a file on another one."
     case .busy: "another process has locked it. Try again when that process is done."
     case .damaged(let detail):
       "it is damaged (\(detail.printable)). The next save replaces the damaged feed, or renames the file and starts a new "
@@ -112,6 +115,14 @@ extension FeedStoreError.Cause: CustomStringConvertible {
 }
 
 extension FeedStoreError.Cause {
+  /// True if the disk may be full. SQLite reports some of these failures as input or output errors.
+  package var mayBeFullDisk: Bool {
+    switch self {
+    case .diskFull, .inputOutput: true
+    default: false
+    }
+  }
+
   /// The same text, for a store on a server.
   fileprivate var onServer: String {
     switch self {
@@ -124,7 +135,7 @@ extension FeedStoreError.Cause {
     case .foreign: "it belongs to another program, so it was left unchanged. Choose another database."
     case .olderSchema(let version):
       "an older version of this program wrote it (schema \(version)), and this version can't read it. Choose another database."
-    case .busy, .inputOutput, .notAFile, .other: description
+    case .readOnly, .busy, .inputOutput, .notAFile, .other: description
     }
   }
 }

@@ -15,8 +15,8 @@ public enum InvalidData: Error, Hashable, Sendable {
   case webPage
   /// The body is a web page that links to one feed.
   case pageOfFeed(FeedLink)
-  /// The body is a web page that links to several feeds; the value contains their URLs.
-  case severalFeeds([String])
+  /// The body is a web page that links to several feeds.
+  case severalFeeds([FeedLink])
   /// The body is a list of feeds (OPML).
   case listOfFeeds
   /// The body is not JSON.
@@ -51,9 +51,9 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
     case .pageOfFeed(let link):
       "The server sent a web page where a feed was expected. The page links to a feed: "
         + "\(Self.shown(link.address))."
-    case .severalFeeds(let addresses):
-      "The server sent a web page that links to \(addresses.count) feeds. Choose one: "
-        + addresses.prefix(10).map(Self.shown).joined(separator: ", ") + "."
+    case .severalFeeds(let links):
+      "The server sent a web page that links to \(links.count) feeds. Choose one: "
+        + links.prefix(10).map { Self.shown($0.address) }.joined(separator: ", ") + "."
     case .listOfFeeds: "The server's response is a list of feeds (OPML), not a feed."
     case .cutOff(let images):
       "The server's response is cut off: its end is missing after \(images.count) \(images.count == 1 ? "image" : "images")."

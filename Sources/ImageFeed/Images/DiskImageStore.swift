@@ -160,14 +160,24 @@ public final class DiskImageStore: ImageStore {
     }
   }
 
-  public func deleteAll() throws(FeedStoreError) {
-    try perform(.deletion) { try $0.forgetAll() }
-  }
+  public func deleteAll() throws(FeedStoreError) { try deleteAll(but: []) }
 
   /// Deletes all images except those that the store's owner keeps.
   public func deleteUnkept() throws(FeedStoreError) {
-    let kept = try kept()
-    try perform(.deletion) { try $0.forgetAll(but: kept) }
+    try deleteAll(but: kept())
+  }
+
+  private func deleteAll(but kept: Set<URL>) throws(FeedStoreError) {
+    do throws(FeedStoreError) {
+      try perform(.deletion) { try $0.forgetAll(but: kept) }
+    } catch {
+      // On a full disk, the index can't be changed before files are deleted. Rows without files do no harm.
+      guard error.cause.mayBeFullDisk else { throw error }
+      try perform(.deletion) { index in
+        index.removeFiles(but: kept)
+        try index.forgetAll(but: kept)
+      }
+    }
   }
 
   public func usage() throws(FeedStoreError) -> ImageStoreUsage {

@@ -1,8 +1,16 @@
 import Foundation
 import GRDB
 
-/// Rebuilds a lost index from the files.
+/// Rebuilds a lost index from the files, and deletes files without changing the index.
 extension ImageIndex {
+  /// Deletes the files of all images except the kept ones, as far as possible. Files that are being written stay.
+  func removeFiles(but kept: Set<URL>) {
+    let (root, kept) = ("\(folder)/data", Set(kept.map(ImageFile.name(for:))))
+    for name in (try? FileManager.default.subpathsOfDirectory(atPath: root)) ?? [] {
+      if ImageFile.isName(name), !name.hasSuffix(".new"), !kept.contains(name) { unlink("\(root)/\(name)") }
+    }
+  }
+
   /// Adds files without a row, newest first, until there is no more room, and removes unusable files, but not those
   /// that can't be read. Kept images are always added, and their bytes don't count; if it can't be determined which
   /// images are kept, all are added.

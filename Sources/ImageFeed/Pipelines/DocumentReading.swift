@@ -118,7 +118,7 @@ final class DocumentReading: @unchecked Sendable {
     let all = document.feedLinks.filter { URL(string: $0.address) != document.url }
     let posts = all.filter { !$0.isOfComments }
     let links = posts.isEmpty ? all : posts
-    guard links.isEmpty else { throw links.count > 1 ? .severalFeeds(links.map(\.address)) : .pageOfFeed(links[0]) }
+    guard links.isEmpty else { throw links.count > 1 ? .severalFeeds(links) : .pageOfFeed(links[0]) }
     stage = try chosen(isWhole: isWhole)
   }
 

@@ -71,7 +71,8 @@ package struct FeedDatabaseFailure: Error {
 
   private static func cause(of error: CocoaError) -> FeedStoreError.Cause {
     switch error.code {
-    case .fileWriteNoPermission, .fileReadNoPermission, .fileWriteVolumeReadOnly: .notPermitted
+    case .fileWriteNoPermission, .fileReadNoPermission: .notPermitted
+    case .fileWriteVolumeReadOnly: .readOnly
     case .fileWriteOutOfSpace: .diskFull
     default: .inputOutput(error.localizedDescription)
     }
@@ -82,7 +83,8 @@ package struct FeedDatabaseFailure: Error {
   private static func cause(systemError: Int32) -> FeedStoreError.Cause? {
     switch systemError {
     case ENOSPC, EDQUOT, EFBIG: .diskFull
-    case EACCES, EPERM, EROFS: .notPermitted
+    case EACCES, EPERM: .notPermitted
+    case EROFS: .readOnly
     case 0: nil
     default: .inputOutput(String(cString: strerror(systemError)))
     }

@@ -160,6 +160,12 @@ import Testing
     }
     #expect(try store.retrieve(for: address) == makeFeed(100))
   }
+
+  @Test func `a read-only file system isn't reported as a lack of permission`() {
+    let errors: [any Error] = [POSIXError(.EROFS), CocoaError(.fileWriteVolumeReadOnly)]
+    for error in errors { #expect(FeedDatabaseFailure(error).cause == .readOnly) }
+    #expect("\(FeedStoreError.Cause.readOnly)".hasPrefix("the file system is read-only."))
+  }
 }
 
 /// Runs in a child process, where a failed `#expect` would be lost: any result other than this error ends the process.
