@@ -48,19 +48,10 @@ extension NothingToShow {
       "not used (\(choice == .refresh ? "--refresh" : "--fallback connectivity")); "
         + (savedAge.map { "it has a feed saved \($0.ago)" } ?? "nothing is saved for this URL")
     case .empty: "nothing is saved for this URL"
-    case .expired(let age, let fate):
-      age < .zero
-        ? "the saved feed is dated \(age.ago), because a clock was wrong; it has expired\(Self.words(for: fate))"
-        : "the feed saved \(age.ago) has expired (--max-age \(maxAge?.text ?? "none"))\(Self.words(for: fate))"
+    case .expired(let age) where age < .zero:
+      "the saved feed is dated \(age.ago), because this machine's clock is wrong, or was"
+    case .expired(let age): "the feed saved \(age.ago) has expired (--max-age \(maxAge?.text ?? "none"))"
     case .failed(let error): "\(error)"
-    }
-  }
-
-  private static func words(for fate: CacheMiss.Fate) -> String {
-    switch fate {
-    case .deleted: " and was deleted"
-    case .kept: ""
-    case .undeletable(let error): ". \(error)"
     }
   }
 
@@ -110,10 +101,7 @@ extension NothingToShow {
       choice == .refresh ? "leave out --refresh to show the saved feed" : "use --fallback any to show the saved feed"
     case .empty where choice == .offline: "leave out --offline to load and save the feed"
     case .empty: adviceOnServer
-    case .expired(let age, .deleted) where age < .zero: adviceOnServer
-    case .expired(let age, _) where age < .zero: "use --max-age none to show the saved feed"
-    case .expired(_, .deleted):
-      "\(adviceOnServer); use a longer --max-age, or \"none\", to keep saved feeds for longer"
+    case .expired(let age) where age < .zero: "check the clock, or use --max-age none to show the saved feed"
     case .expired: "use a longer --max-age, or \"none\", to show the saved feed"
     case .failed where error.remote == .notAsked: "choose another file with --cache"
     case .failed: "\(adviceOnServer), or choose another file with --cache"
