@@ -90,7 +90,8 @@ struct ExplanationText: Sendable {
     guard let host else { return nil }
     guard let end = host.pausedUntil, end > now else { return "\(host.name.printable) is not paused" }
     return style.warning("\(host.name.printable) is paused until \(end.dayAndTime)")
-      + ", because \(host.reason.printable); this applies to all of its feeds"
+      + ", because \(host.reason.printable); this applies to all of its feeds, but \"feed load\" still "
+      + "requests them"
   }
 
   private func pace(_ pace: HostPace, of host: HostHealth) -> [String] {

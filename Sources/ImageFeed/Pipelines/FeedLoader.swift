@@ -70,8 +70,8 @@ public struct FeedLoader {
   /// according to ``Options/retry``. The request includes the saved feed's validators, so that the server needn't send
   /// an unchanged feed again. Every eight days, and when the validators can't be used, the request is unconditional. On
   /// success, the saved feed is replaced or renewed; the completion waits for that save. Otherwise, it is kept, even if
-  /// it has expired according to ``Options/maxAge``; ``LocalFeed/validate(maxAge:)`` deletes it. **Demand:** the feed is
-  /// held until requested. **Failure:** ``FeedError`` if there is nothing to show. **Cancellation:** closes the request
+  /// it has expired according to ``Options/maxAge``; ``LocalFeed/validate(maxAge:)`` deletes it. **Demand:** the feed
+  /// is held until requested. **Failure:** ``FeedError`` if there is nothing to show. **Cancellation:** closes the request
   /// immediately; a requested save is completed.
   public func load() -> AnyPublisher<Feed, FeedError> {
     latest

@@ -17,6 +17,7 @@ import Testing
     var results: [FeedReport] = []
     var decisions: [PollDecision] = []
     var progress: [PollingProgress] = []
+    var pauses: [String: HostPause] = [:]
     var isFinished = false
     private var process: AnyCancellable?
     private var other: AnyCancellable?
@@ -36,6 +37,7 @@ import Testing
       options.seed = 7
       options.onDecision = { [unowned self] _, decision in decisions.append(decision) }
       options.onProgress = { [unowned self] in progress.append($0) }
+      options.onPause = { [unowned self] in pauses[$0] = $1 }
       let poller = FeedPoller(
         addresses.map { PolledAddress(URL(string: $0)!, every: interval) }, client: network, cache: cache, store: disk,
         on: time, options: options)
@@ -229,6 +231,37 @@ import Testing
     #expect(place.network.log.count > 10)
     place.time.advance(by: .seconds(1000))
     #expect(place.network.log.contains { $0.request.url.path() == "/2" })
+    place.stop()
+  }
+
+  @Test func `while a host is paused, its due feeds are shown as saved, with the reason`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      request.request.url.path() == "/busy"
+        ? .answer(status: 429, headers: [("Retry-After", "7200")], Data()) : Self.feed()
+    }
+    for path in ["1", "busy"] {
+      place.start(["https://example.com/\(path)"], every: .seconds(600))
+      place.time.advance(by: .seconds(500))
+      place.stop()
+    }
+    #expect(place.pauses.isEmpty, "no other feed waited")
+    place.results = []
+    place.start(["https://example.com/1", "https://example.com/2"], every: .seconds(600))
+    place.time.advance(by: .seconds(60))
+    let reasons = place.results.map { report -> String in
+      switch report.result {
+      case .success(let feed): if case .cache(_, _, let reason) = feed.source { "\(reason)" } else { "" }
+      case .failure(let error): "\(error)"
+      }
+    }
+    #expect(reasons.count == 2)
+    for reason in reasons { #expect(reason.contains("example.com is paused: the server requests a pause")) }
+    #expect(place.results.compactMap(\.feed).map(\.images) == [Self.images])
+    #expect(place.pauses.keys.sorted() == ["example.com"])
+    #expect(place.network.log.count == 2)
+    place.time.advance(by: .seconds(7200))
+    #expect(place.results.contains { $0.address.path() == "/2" && $0.feed?.source == .remote })
     place.stop()
   }
 
