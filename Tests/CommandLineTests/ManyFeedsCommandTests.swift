@@ -267,7 +267,7 @@ private final class RequestCount: @unchecked Sendable {
       await origin.stop()
       #expect(
         try #require(await run.output.read(upTo: "; checked ")).contains(
-          /127\.0\.0\.1 has been unreachable since \d\d:\d\d:\d\d/))
+          /127\.0\.0\.1:\d+ has been unreachable since \d\d:\d\d:\d\d/))
       try await origin.start()
       _ = await run.output.read(upTo: "1 image\u{1B}[0m from")
       _ = await run.output.read(upTo: "\u{1B}[2mchecked ")
@@ -306,26 +306,37 @@ private final class RequestCount: @unchecked Sendable {
   }
 
   @Test func `the status line names unreachable servers, and those without a valid feed`() {
-    let away = WatchStatus.FailingFeed(name: "e.example", since: sampleDate, isSilent: true)
+    let away = WatchStatus.Failing(name: "e.example", since: sampleDate, isSilent: true)
     let now = sampleDate + 60
-    #expect(WatchStatus.text(of: [], among: 1) == "")
     var progress = PollingProgress()
     (progress.feeds, progress.due, progress.running, progress.failing) = (40, 12, 3, 2)
     #expect(WatchStatus.text(of: progress) == "12 due, 3 running, 2 failing; ")
+    (progress.due, progress.running) = (0, 0)
+    #expect(WatchStatus.text(of: progress) == "2 failing; ")
+    progress.failing = 0
+    #expect(WatchStatus.text(of: progress) == "")
     progress.feeds = 1
     #expect(WatchStatus.text(of: progress) == "" && WatchStatus.text(of: nil) == "")
     #expect(
-      WatchStatus.text(of: [away], among: 1, now: now)
-        == "e.example has been unreachable since \(sampleDate.timeOfDay); ")
+      WatchStatus.text(of: away, now: now) == "e.example has been unreachable since \(sampleDate.timeOfDay); ")
+    #expect(WatchStatus.text(of: away, now: sampleDate + 90_000).contains(sampleDate.dayAndTime))
+    let page = WatchStatus.Failing(name: "e.example", since: sampleDate, isSilent: false)
     #expect(
-      WatchStatus.text(of: [away, away], among: 5, now: now)
-        == "2 of 5 feeds failing; e.example has been unreachable since \(sampleDate.timeOfDay); ")
-    #expect(WatchStatus.text(of: [away], among: 1, now: sampleDate + 90_000).contains(sampleDate.dayAndTime))
-    let page = WatchStatus.FailingFeed(name: "e.example", since: sampleDate, isSilent: false)
+      WatchStatus.text(of: page, now: now) == "e.example hasn't sent a valid feed since \(sampleDate.timeOfDay); ")
+  }
+
+  @Test func `the status line names the feed that fails, and its host only if all of the host's feeds fail`() throws {
+    let addresses = try ["http://a.example/1", "http://a.example/2", "http://b.example/"].map {
+      try #require(URL(string: $0))
+    }
+    let first = WatchStatus.Failing(name: "One", since: sampleDate, isSilent: false)
+    var failing = [addresses[0]: first]
+    #expect(WatchStatus.longest(of: [:], among: Set(addresses)) == nil)
+    #expect(WatchStatus.longest(of: failing, among: Set(addresses)) == first)
+    failing[addresses[1]] = WatchStatus.Failing(name: "Two", since: sampleDate + 5, isSilent: true)
     #expect(
-      WatchStatus.text(of: [page], among: 1, now: now)
-        == "e.example hasn't sent a valid feed since \(sampleDate.timeOfDay); "
-    )
+      WatchStatus.longest(of: failing, among: Set(addresses))
+        == WatchStatus.Failing(name: "a.example", since: sampleDate + 5, isSilent: false))
   }
 
   @Test func `a status line that wraps on a narrower screen is erased completely`() {

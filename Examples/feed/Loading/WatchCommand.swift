@@ -85,7 +85,8 @@ struct WatchCommand: ParsableCommand {
     var intervals = Self.intervals(of: selection.subscriptions)
     let usual = every?.duration
     let interval: (URL) -> Duration? = { intervals[$0] ?? usual }
-    let status = WatchStatus(of: selection.addresses, following: follow, on: session)
+    let status = WatchStatus(
+      of: selection.addresses, named: selection.shownNames, following: follow, on: session)
     let source = FeedSource(load, of: selection, on: session, observer: status.observer)
     if selection.list != nil { session.takeHangups() }
     let lists = selection.list?.changes(on: session)

@@ -33,7 +33,7 @@ extension Gallery {
   var present: Status {
     let away = sources.lazy.compactMap { source in
       source.trouble.map { reason in
-        Status.Trouble(feed: source.name, reason: reason, saved: !source.entries.isEmpty)
+        Status.Trouble(feed: source.failingName(among: sources), reason: reason, saved: !source.entries.isEmpty)
       }
     }
     .prefix(Status.mostNamed)
