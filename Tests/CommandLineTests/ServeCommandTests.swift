@@ -92,6 +92,25 @@ import Testing
     }
   }
 
+  @Test func `if image-decoder can't be run, load prints a warning`() async throws {
+    try await withFolder { folder in
+      let copy = folder.appendingPathComponent("feed")
+      try ExecutableFile.copy(FeedBinary.path, to: copy.path)
+      try ExecutableFile.write(script: "exit 127", to: folder.appendingPathComponent("image-decoder").path)
+      let origin = try ImageOrigin()
+      let url = try await origin.start(["a", "b"])
+      for place in ["/0", "/1"] { await origin.serve(Chunk(MadeImage.png(width: 6, height: 4)), at: place) }
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let run = try RunningFeed(
+        program: copy.path, ["load", "--images", "always", "--cache", cache, url], environment: [:])
+      let ending = await run.ending()
+      #expect(ending.errors.components(separatedBy: "image-decoder can't be loaded").count == 2, "\(ending.errors)")
+      #expect(ending.output.contains("no decoder"))
+      await origin.stop()
+      origin.thread.shutdown()
+    }
+  }
+
   @Test func `without image-decoder, images are served in their original size`() async throws {
     try await withFolder { folder in
       // A copy of the command in a separate folder.
