@@ -192,6 +192,23 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
+  @Test(arguments: [["--new"], ["--exec", "true"]])
+  func `watch reports when a saved feed starts and stops failing, even if it shows only new images`(
+    options: [String]
+  ) async throws {
+    let body = blog("A", [("a1", 1)])
+    try await withOrigin(serving: body) { origin, url, cache in
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      await origin.setAnswer(status: 404, body: Data())
+      let run = try RunningFeed(["watch", url, "--every", "50ms", "--cache", cache] + options)
+      #expect(await run.errors.read(upTo: "Warning: \(url) can't be loaded: ") != nil)
+      await origin.setAnswer(body: body)
+      #expect(await run.errors.read(upTo: "\(url) is loaded again\n") != nil)
+      run.send(SIGTERM)
+      _ = await run.status()
+    }
+  }
+
   @Test(.timeLimit(.minutes(5))) func `a server that doesn't respond delays no other feed`() async throws {
     let silent = RawOrigin { $0.waitForClose() }
     defer { silent.stop() }

@@ -3,6 +3,7 @@ import FeedHTTPServer
 import FeedStream
 import Foundation
 import ImageFeed
+import Samples
 import TestSupport
 import Testing
 
@@ -89,6 +90,18 @@ import Testing
         #expect(body(answer) == reason)
         #expect(answer.contains("Cache-Control: private, max-age=60\r\n"))
       }
+    }
+  }
+
+  @Test func `serve reports when a feed starts and stops failing`() async throws {
+    try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
+      await origin.setAnswer(status: 500, body: Data())
+      let run = try RunningFeed(["serve", "--port", "0", "--every", "50ms", "--images-ahead", "0", "--cache", cache, url])
+      #expect(await run.errors.read(upTo: "Warning: \(url) can't be loaded: ") != nil)
+      await origin.setAnswer(body: CaseStudyFeed.body)
+      #expect(await run.errors.read(upTo: "\(url) is loaded again\n") != nil)
+      run.send(SIGTERM)
+      _ = await run.status()
     }
   }
 

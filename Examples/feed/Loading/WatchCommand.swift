@@ -12,8 +12,9 @@ struct WatchCommand: ParsableCommand {
     discussion: """
       Shows a feed when its images change, and when it starts or stops coming from the cache; new images are marked. \
       An image is new until a command has shown it; on a feed's first load, all images are new, but none is marked. \
-      Errors are reported on standard error when they change, and watch continues until Ctrl-C. If a server requests \
-      longer intervals, watch uses those. "feed explain" shows when a feed is due and why. With --follow, makes no \
+      If a feed can't be loaded, its saved copy is shown with the reason; without a saved copy, and with --new or \
+      --exec, the reason is reported on standard error. watch continues until Ctrl-C. If a server requests longer \
+      intervals, watch uses those. "feed explain" shows when a feed is due and why. With --follow, makes no \
       requests: feeds are shown as soon as other processes save them in the same cache.
       """)
 
@@ -112,12 +113,16 @@ struct WatchCommand: ParsableCommand {
   /// The updates to show or to run the command for, after the marks of their feeds are known.
   private func updates(
     _ reports: AnyPublisher<FeedReport, Never>, of source: FeedSource, _ selection: FeedSelection,
-    _ status: WatchStatus, failed: @escaping (NothingToShow) -> Void
+    _ status: WatchStatus, _ console: Console, failed: @escaping (NothingToShow) -> Void
   ) -> AnyPublisher<Update, Never> {
     let isOnlyNew = new || exec != nil
+    let warnings = isOnlyNew ? FailureWarnings(on: console) : nil
     var begun: Set<URL> = []
     return source.afterMarks(source.finder.reports(of: selection.addresses) { reports })
-      .handleEvents(receiveOutput: { status.take($0.report) })
+      .handleEvents(receiveOutput: {
+        status.take($0.report)
+        warnings?.take($0.report, isTold: true)
+      })
       .map { [fromNow] new -> NewImages in
         guard fromNow, new.report.feed != nil, begun.insert(new.report.address).inserted else { return new }
         source.finder.markShown(new)
@@ -146,7 +151,7 @@ struct WatchCommand: ParsableCommand {
     let command = try exec.map { ItemCommand(shell ? ["/bin/sh", "-c", $0] : try CommandWords.split($0), on: session) }
     session.command = command
     let saver = saveImages ? ImageSaver(for: load.common, budget, client: source.client, on: session) : nil
-    let shown = updates(reports, of: source, selection, status) {
+    let shown = updates(reports, of: source, selection, status, session.console) {
       session.console.showFailure(screen.text(of: $0))
     }
     session.run(shown) { [new, isExec = command != nil] update in
