@@ -356,6 +356,17 @@ private final class RequestCount: @unchecked Sendable {
         == WatchStatus.Failing(name: "a.example", since: sampleDate + 5, isSilent: false))
   }
 
+  @Test func `a store's failure is reported once per hour, and a different one immediately`() {
+    var (written, now) = ("", sampleDate)
+    let console = Console(style: .plain, showsStatus: false, write: { written += $0 }, now: { now })
+    let full = FeedStoreError(.insertion, .diskFull, place: "/a")
+    for error in [full, full, FeedStoreError(.insertion, .diskFull, place: "/b")] { console.warn(error) }
+    #expect(written == "Warning: \(full)\nWarning: Cannot save to /b: \(full.cause)\n")
+    (written, now) = ("", sampleDate + 3600)
+    console.warn(full)
+    #expect(written == "Warning: \(full)\n")
+  }
+
   @Test func `a status line that wraps on a narrower screen is erased completely`() {
     var (written, columns) = ("", 20)
     let console = Console(style: .plain, showsStatus: true, columns: { columns }, write: { written += $0 })

@@ -20,7 +20,7 @@ extension ImageLoader {
   convenience init(for common: CommonOptions, client: any HTTPClient, on session: Session) {
     self.init(client: client, cache: ImageCache(store: common.imageStore(in: session), on: session.loop)) {
       [console = session.console] in
-      console.warn("\($0)")
+      console.warn($0)
     }
   }
 }
@@ -43,7 +43,7 @@ extension SizedImageLoader {
     _ store: DiskImageStore, client: any HTTPClient, on session: Session, unsaved: @escaping () -> Void = {}
   ) {
     let cache = ImageCache(store: store, on: session.loop)
-    let report: (FeedStoreError) -> Void = { [console = session.console] in console.warn("\($0)") }
+    let report: (FeedStoreError) -> Void = { [console = session.console] in console.warn($0) }
     let loader = ImageLoader(client: client, cache: cache) {
       report($0)
       unsaved()

@@ -34,7 +34,7 @@ struct FeedSource {
     let (store, cache) = session.openCache(options.common)
     (self.store, self.cache) = (store, cache)
     history = FeedHistory(store: store, cache: cache)
-    finder = NewImagesFinder(store: store, cache: cache) { console.warn("\($0)") }
+    finder = NewImagesFinder(store: store, cache: cache) { console.warn($0) }
     let client = options.trust.client(on: loop)
     self.client = client
     var choices = FeedLoader.Options()
@@ -42,7 +42,7 @@ struct FeedSource {
     choices.fallback = options.fallback
     choices.timeout = options.timeout.duration
     choices.pageImages = PageImageBook(store)
-    choices.report = { console.warn("\($0)") }
+    choices.report = { console.warn($0) }
     selection.subscriptions.warnOfUnusableCredentials(on: console)
     self.session = session
     self.choices = choices
@@ -118,7 +118,7 @@ struct FeedSource {
     let console = session.console
     var polling = FeedPoller.Options()
     polling.onProgress = onProgress
-    polling.report = { console.warn("\($0)") }
+    polling.report = { console.warn($0) }
     polling.onPause = { console.warn($1.text(of: $0)) }
     if options.common.log.verbose {
       polling.onDecision = { address, decision in

@@ -28,7 +28,7 @@ struct PageImageOption: ParsableArguments {
       : poller.eraseToAnyPublisher()
     guard pageImages == .on else { return polls }
     var options = PageImageFinder.Options()
-    options.report = { [console = session.console] in console.warn("\($0)") }
+    options.report = { [console = session.console] in console.warn($0) }
     let finder = PageImageFinder(
       PageImageBook(store), store: store, client: client, cache: cache, on: session.loop, options: options)
     return finder.finding(in: polls)

@@ -1,4 +1,5 @@
 import Foundation
+import ImageFeed
 import Logging
 import PlainText
 
@@ -14,6 +15,9 @@ final class Console {
   private let write: (String) -> Void
   /// Receives messages instead of standard error, with their level and without highlighting.
   private let log: ((Logger.Level, String) -> Void)?
+  private let now: () -> Date
+  /// The failures of stores that were reported, and when.
+  private var storeFailures: [FeedStoreError: Date] = [:]
   private var status = ""
   /// The number of columns that the status line takes up on the screen.
   private var drawn = 0
@@ -34,9 +38,11 @@ final class Console {
     isQuiet: Bool = false,
     columns: @escaping () -> Int? = { Style.columns(of: STDERR_FILENO) },
     write: @escaping (String) -> Void = StandardError.shared.write,
-    log: ((Logger.Level, String) -> Void)? = nil
+    log: ((Logger.Level, String) -> Void)? = nil,
+    now: @escaping () -> Date = Date.init
   ) {
     self.log = log
+    self.now = now
     self.style = style
     self.showsStatus = showsStatus
     self.isQuiet = isQuiet
@@ -70,6 +76,15 @@ final class Console {
   /// Reports a problem that did not prevent the feed from being shown.
   func warn(_ text: String) {
     note(log == nil ? "\(labelStyle.warning("Warning:")) \(text.printable)" : text.printable, .warning)
+  }
+
+  /// Reports a store's failure, at most once per hour: on a full disk, each feed and each image fails in the same way.
+  func warn(_ error: FeedStoreError) {
+    let now = now()
+    if let last = storeFailures[error], (0..<3600).contains(now.timeIntervalSince(last)) { return }
+    if storeFailures.count >= 100 { storeFailures = [:] }
+    storeFailures[error] = now
+    warn("\(error)")
   }
 
   /// Reports something that `--quiet` leaves out. The text must already be safe to show.

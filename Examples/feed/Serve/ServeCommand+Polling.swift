@@ -14,7 +14,7 @@ extension ServeCommand {
     var options = FeedLoader.Options()
     options.maxAge = common.maxAge.duration
     options.timeout = timeout.duration
-    options.report = { console.warn("\($0)") }
+    options.report = { console.warn($0) }
     options.pageImages = PageImageBook(store)
     let poll = { [every] (feed: SubscribedFeed) -> PolledAddress in
       var polled = PolledAddress(feed.address, every: feed.interval ?? every.duration, options: options)
