@@ -56,6 +56,15 @@ import Testing
         """)
   }
 
+  @Test func `a reason that several feeds share is shown once`() {
+    let names = ["A", "B"]
+    let timeline = FeedTimeline(names.map { .init(address: sampleURL, name: $0, feed: cached()) })
+    let lines = TimelineText().headline(of: timeline).split(separator: "\n")
+    #expect(lines.count == 2)
+    let saved = names.map { "\($0), saved 3 minutes ago (\(sampleDate.dayAndTime))" }.joined(separator: "; ")
+    #expect(lines.last?.hasPrefix("Not the latest: \(saved): could not connect to ") == true)
+  }
+
   @Test func `a feed that isn't due may be the latest`() {
     let reason = RemoteFeedError.notDue(until: nil, "the feed is gone")
     let feed = Feed(images: sampleImages, source: .cache(savedAt: sampleDate, age: .seconds(180), reason: reason))

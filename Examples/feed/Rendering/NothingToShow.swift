@@ -75,7 +75,7 @@ extension NothingToShow {
   private var adviceOnServer: String {
     switch error.remote {
     case .invalidData(.status(401)): "retry with --user, --netrc or --header"
-    case .invalidData(.status(404)), .invalidData(.status(410)): "retry with the feed's current URL"
+    case .invalidData(.status(404)), .invalidData(.status(410)): "look for the feed's current URL on its site"
     case .invalidData(.status(407)): "add the proxy's user and password to its URL in the environment (https_proxy)"
     case .invalidData(.status(let status)) where (400..<500).contains(status) && ![408, 425, 429].contains(status):
       "check the URL, or retry later"
