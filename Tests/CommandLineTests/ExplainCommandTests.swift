@@ -86,7 +86,7 @@ import Testing
     let text = ExplanationText(style: .plain, now: now).text(of: explanation)
     #expect(text.contains("next:   in 1h1m ("), "\(text)")
     #expect(text.contains("because the server requests a pause (Retry-After; retryAfter)\n"), "\(text)")
-    #expect(text.contains(/:\d\d:\d\d .*: requested changes: It isn't a feed; check the URL; next at .*:\d\d:\d\d /))
+    #expect(text.contains(/:\d\d:\d\d .*: requested changes: It isn't a feed; check the URL; next at .*:\d\d:\d\d/))
   }
 
   @Test func `restarting watch with another interval explains the wait`() async throws {
