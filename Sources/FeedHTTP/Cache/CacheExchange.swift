@@ -138,7 +138,7 @@ final class CacheExchange: PullSource {
       }
       answer(response, isLast: false)
     case .failure(var error):
-      if case .timedOut = error.kind, !redirects.isEmpty { error.cause = "the limit is \(timeout.brief)" }
+      if case .timedOut = error.kind, !redirects.isEmpty { error.cause = "the limit is \(timeout.duration.brief)" }
       complete(.failure(error))
     }
   }

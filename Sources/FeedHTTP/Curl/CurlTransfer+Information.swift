@@ -81,6 +81,6 @@ extension CurlTransfer {
   func timeoutError(of request: HTTPRequest) -> HTTPError {
     HTTPError(
       .timedOut(phase), host: request.url.hostAndPort,
-      cause: "the limit is \(request.timeout.brief)")
+      cause: "the limit is \(request.timeout.duration.brief)")
   }
 }
