@@ -22,7 +22,7 @@ let subscription =
   .asDocument()
   .mapFeed(on: loop)
   .caching(to: saved) { print("not saved: \($0)") }
-  .fallback(to: saved.load(maxAge: .seconds(7 * 86_400), deleting: .invalid))
+  .fallback(to: saved.load(maxAge: .seconds(7 * 86_400)))
   .showingParts()
   .sink { completion in
     guard case .failure(let error) = completion else { return }

@@ -37,15 +37,14 @@ extension Oracle {
     let isValidation = validationsDue > 0
     if isValidation { validationsDue -= 1 }
     var hasFailed = false
-    var isGiven: Bool { if case .given(_, _, isSaved: false) = phase { true } else { false } }
     if case .failed = outcome { hasFailed = true }
     lastLook = (time.now, clock.now, hasFailed, isValidation)
     if case .retrieved(let feed) = outcome {
       require(feed == saved, "the store returned \(describe(feed)) instead of \(describe(saved))")
-      if isValidation || !isGiven, let feed, !isFresh(feed.timestamp, at: clock.now) {
+      if isValidation, let feed, !isFresh(feed.timestamp, at: clock.now) {
         deletionDue = "\(describe(feed)), which has expired,"
       }
-    } else if hasFailed, isValidation || !isGiven {
+    } else if hasFailed, isValidation {
       deletionDue = "a feed that cannot be read"
     }
     guard !isValidation else { return }
@@ -66,8 +65,7 @@ extension Oracle {
       foundFresh = time.now
       phase = .looked(.saved(feed, because: refusal))
     case .retrieved(let feed?):
-      // The fate stays `.kept` unless the feed is deleted.
-      phase = .looked(.error(refusal, cache: .expired(age: age(of: feed.timestamp), .kept)))
+      phase = .looked(.error(refusal, cache: .expired(age: age(of: feed.timestamp))))
     case .failed(let error): phase = .looked(.error(refusal, cache: .failed(error)))
     default: phase = .looked(.error(refusal, cache: .empty))
     }
@@ -78,6 +76,7 @@ extension Oracle {
     guard let look = lastLook, look.time == time.now else {
       return require(false, "a feed that had not been read was deleted")
     }
+    require(look.isValidation, "a load deleted a feed")
     switch condition {
     case .always: require(false, "a feed was deleted without a condition")
     case .unreadable: require(look.hasFailed, "a feed that can be read was deleted as unreadable")
@@ -88,20 +87,7 @@ extension Oracle {
     case .deleted(true):
       report.deletions += 1
       saved = nil
-      if !look.isValidation { deletionEnded(.deleted) }
     case .crashed(committed: true): saved = nil
-    case .failed(let error): if !look.isValidation { deletionEnded(.undeletable(error)) }
-    default: break
-    }
-  }
-
-  /// Called when the load that read the feed reports whether the feed was deleted.
-  private func deletionEnded(_ fate: CacheMiss.Fate) {
-    guard case .looked(.error(let refusal, let cache)) = phase else { return }
-    switch (cache, fate) {
-    case (.expired(let age, _), _): phase = .looked(.error(refusal, cache: .expired(age: age, fate)))
-    case (.failed(let retrieval), .undeletable(let error)) where error.cause != retrieval.cause:
-      phase = .looked(.error(refusal, cache: .failed(error)))
     default: break
     }
   }

@@ -14,7 +14,7 @@ import ImageFeedTesting
 ///    while it is on the screen is gone after the next load.
 /// 4. A load that showed the server's feed does not end before that feed is saved or the failure is reported. The save
 ///    is requested immediately, so a crash loses a shown feed only if it happens within milliseconds. A saved feed
-///    survives a crash. A feed is deleted if it is expired or unreadable, and only then.
+///    survives a crash. A validation deletes a feed if it is expired or unreadable, and nothing else deletes one.
 /// 5. There is one load at a time, and one call to the store at a time, in the order of the requests.
 /// 6. A process polls at its start and every minute after that, exact to the nanosecond, but skips minutes during a
 ///    slow load. After a crash, nothing is delivered, and no object of the process remains.
@@ -191,7 +191,7 @@ final class Oracle {
     case (.nothing, nil): true
     case (.remote(let version), .success(let feed)): feed.source.isRemote && feed.images == version.images
     case (.saved(let saved, _), .success(let feed)): !feed.source.isRemote && feed.images == saved.images
-    // An expired feed is deleted; later loads find nothing, which is not reported again.
+    // An error's cache is reported again only if the store has failed differently.
     case (.error(let refusal, let cache), .failure(let error)):
       refusal.matches(error.remote) && error.cache.failure == cache.failure
     default: false

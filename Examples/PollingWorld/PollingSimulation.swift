@@ -160,8 +160,7 @@ public final class PollingSimulation {
     let store: any FeedStore = saves && deletes ? disk : LyingStore(store: disk, saves: saves, deletes: deletes)
     let processClock = ProcessClock(wall: clock)
     self.processClock = processClock
-    let policy = FeedCachePolicy(maxAge: maxAge)
-    let cache = FeedCache(store: store, on: time, policy: policy, now: { processClock.now })
+    let cache = FeedCache(store: store, on: time, now: { processClock.now })
     var options = FeedLoader.Options()
     options.maxAge = sabotage == .showsExpired ? nil : maxAge
     // With a timeout of 90 seconds, a load may take more than a minute.
@@ -177,7 +176,7 @@ public final class PollingSimulation {
       }
     let loader = FeedLoader(Self.address, client: client, cache: cache, on: time, options: options)
     let other =
-      sabotage == .twoCaches ? FeedCache(store: disk, on: time, policy: policy, now: { processClock.now }) : cache
+      sabotage == .twoCaches ? FeedCache(store: disk, on: time, now: { processClock.now }) : cache
     // Validate twice, as an application may do at its start; both calls are made before the first poll.
     for cache in [cache, other] {
       cache.feed(at: Self.address).validate(maxAge: maxAge)

@@ -20,7 +20,7 @@ public enum Sabotage: String, Sendable, CaseIterable {
   case staysSubscribed
   /// Nothing is ever loaded.
   case neverPolls
-  /// An expired or unreadable feed is not deleted.
+  /// A validation deletes no expired or unreadable feed.
   case keepsExpired
   /// A body counts as a feed, regardless of the response's status.
   case believesErrors

@@ -79,6 +79,8 @@ extension HTTPError: CustomStringConvertible {
     let (what, advice) = sentence
     // OpenSSL's reason would only say that these bytes were unexpected.
     if isWithoutTLS { return "\(what); \(advice)" }
+    // The same in other words.
+    let cause = kind == .nameResolution && cause.lowercased().hasPrefix("could not resolve host") ? "" : cause
     return what + (cause.isEmpty ? "" : ": " + cause.printable(limit: 200)) + (advice.isEmpty ? "" : "; " + advice)
   }
 

@@ -44,6 +44,19 @@ extension Duration {
     return "\(count) \(unit.word)\(count == 1 ? "" : "s")"
   }
 
+  /// The duration as text, such as `90 seconds`, `15 minutes` or `1 hour`; below ten seconds, with one decimal, as in
+  /// `0.4 seconds`.
+  package var brief: String {
+    let seconds = self / .seconds(1)
+    for (size, name) in [(86_400.0, "day"), (3600, "hour"), (60, "minute")] where seconds >= size {
+      let count = seconds / size
+      guard count == count.rounded() else { continue }
+      return count == 1 ? "1 \(name)" : "\(Int(count)) \(name)s"
+    }
+    let shown = abs(seconds) < 10 ? (seconds * 10).rounded() / 10 : seconds.rounded()
+    return shown == 1 ? "1 second" : "\(shown == shown.rounded() ? "\(Int(shown))" : "\(shown)") seconds"
+  }
+
   /// An age as text: "3 days ago", "just now" below a second, and "5 minutes in the future" for a negative one.
   public var ago: String {
     let total = wholeMilliseconds

@@ -2,10 +2,17 @@ package import Foundation
 
 extension Date {
   /// The day, the time of day and the name of the user's time zone, in the form that every text uses.
-  package var dayAndTime: String {
+  package var dayAndTime: String { dayAndTime(hasSeconds: false) }
+
+  /// The day and the time of day, to the second.
+  package var dayAndSecond: String { dayAndTime(hasSeconds: true) }
+
+  private func dayAndTime(hasSeconds: Bool) -> String {
     let (parts, zone) = local
     let day = [parts.tm_mon + 1, parts.tm_mday].map { "-" + digits($0, 2) }.joined()
-    return "\(digits(parts.tm_year + 1900, 4))\(day) \(digits(parts.tm_hour, 2)):\(digits(parts.tm_min, 2)) \(zone)"
+    let second = hasSeconds ? ":" + digits(parts.tm_sec, 2) : ""
+    let time = "\(digits(parts.tm_hour, 2)):\(digits(parts.tm_min, 2))\(second)"
+    return "\(digits(parts.tm_year + 1900, 4))\(day) \(time) \(zone)"
   }
 
   /// The time of day in the user's time zone, to the second.

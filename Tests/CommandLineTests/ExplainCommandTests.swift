@@ -86,6 +86,23 @@ import Testing
     #expect((object["saved"] as? [String: Any])?["etag"] as? String == tag)
   }
 
+  @Test func `a decision is one clause with times to the second, and a long wait has no seconds`() throws {
+    let address = try #require(URL(string: "http://h/feed"))
+    let now = Date(timeIntervalSince1970: 1_750_000_000)
+    var health = FeedHealth(address: address)
+    (health.asked, health.due) = (now, now + 3642)
+    (health.rule, health.reason) = (.retryAfter, "the server requests a pause (Retry-After)")
+    let decision = PollDecision(
+      time: now, request: "changes", outcome: "It isn't a feed. Check the URL.", due: now + 1, rule: .interval,
+      reason: "the interval is 1 second")
+    let explanation = FeedExplanation(
+      address: address, saved: nil, health: health, host: nil, decisions: [decision])
+    let text = ExplanationText(style: .plain, now: now).text(of: explanation)
+    #expect(text.contains("next:   in 1h1m ("), "\(text)")
+    #expect(text.contains("because the server requests a pause (Retry-After; retryAfter)\n"), "\(text)")
+    #expect(text.contains(/:\d\d:\d\d .*: requested changes: It isn't a feed; check the URL; next at .*:\d\d:\d\d/))
+  }
+
   @Test func `restarting watch with another interval explains the wait`() async throws {
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       for interval in ["1h", "2h"] {

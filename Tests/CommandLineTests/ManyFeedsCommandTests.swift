@@ -192,6 +192,23 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
+  @Test(arguments: [["--new"], ["--exec", "true"]])
+  func `watch reports when a saved feed starts and stops failing, even if it shows only new images`(
+    options: [String]
+  ) async throws {
+    let body = blog("A", [("a1", 1)])
+    try await withOrigin(serving: body) { origin, url, cache in
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      await origin.setAnswer(status: 404, body: Data())
+      let run = try RunningFeed(["watch", url, "--every", "50ms", "--cache", cache] + options)
+      #expect(await run.errors.read(upTo: "Warning: \(url) can't be loaded: ") != nil)
+      await origin.setAnswer(body: body)
+      #expect(await run.errors.read(upTo: "\(url) is loaded again\n") != nil)
+      run.send(SIGTERM)
+      _ = await run.status()
+    }
+  }
+
   @Test(.timeLimit(.minutes(5))) func `a server that doesn't respond delays no other feed`() async throws {
     let silent = RawOrigin { $0.waitForClose() }
     defer { silent.stop() }
@@ -268,7 +285,7 @@ private final class RequestCount: @unchecked Sendable {
       await origin.stop()
       #expect(
         try #require(await run.output.read(upTo: "; checked ")).contains(
-          /127\.0\.0\.1 has been unreachable since \d\d:\d\d:\d\d/))
+          /127\.0\.0\.1:\d+ has been unreachable since \d\d:\d\d:\d\d/))
       try await origin.start()
       _ = await run.output.read(upTo: "1 image\u{1B}[0m from")
       _ = await run.output.read(upTo: "\u{1B}[2mchecked ")
@@ -307,26 +324,48 @@ private final class RequestCount: @unchecked Sendable {
   }
 
   @Test func `the status line names unreachable servers, and those without a valid feed`() {
-    let away = WatchStatus.FailingFeed(name: "e.example", since: sampleDate, isSilent: true)
+    let away = WatchStatus.Failing(name: "e.example", since: sampleDate, isSilent: true)
     let now = sampleDate + 60
-    #expect(WatchStatus.text(of: [], among: 1) == "")
     var progress = PollingProgress()
     (progress.feeds, progress.due, progress.running, progress.failing) = (40, 12, 3, 2)
     #expect(WatchStatus.text(of: progress) == "12 due, 3 running, 2 failing; ")
+    (progress.due, progress.running) = (0, 0)
+    #expect(WatchStatus.text(of: progress) == "2 failing; ")
+    progress.failing = 0
+    #expect(WatchStatus.text(of: progress) == "")
     progress.feeds = 1
     #expect(WatchStatus.text(of: progress) == "" && WatchStatus.text(of: nil) == "")
     #expect(
-      WatchStatus.text(of: [away], among: 1, now: now)
-        == "e.example has been unreachable since \(sampleDate.timeOfDay); ")
+      WatchStatus.text(of: away, now: now) == "e.example has been unreachable since \(sampleDate.timeOfDay); ")
+    #expect(WatchStatus.text(of: away, now: sampleDate + 90_000).contains(sampleDate.dayAndTime))
+    let page = WatchStatus.Failing(name: "e.example", since: sampleDate, isSilent: false)
     #expect(
-      WatchStatus.text(of: [away, away], among: 5, now: now)
-        == "2 of 5 feeds failing; e.example has been unreachable since \(sampleDate.timeOfDay); ")
-    #expect(WatchStatus.text(of: [away], among: 1, now: sampleDate + 90_000).contains(sampleDate.dayAndTime))
-    let page = WatchStatus.FailingFeed(name: "e.example", since: sampleDate, isSilent: false)
+      WatchStatus.text(of: page, now: now) == "e.example hasn't sent a valid feed since \(sampleDate.timeOfDay); ")
+  }
+
+  @Test func `the status line names the feed that fails, and its host only if all of the host's feeds fail`() throws {
+    let addresses = try ["http://a.example/1", "http://a.example/2", "http://b.example/"].map {
+      try #require(URL(string: $0))
+    }
+    let first = WatchStatus.Failing(name: "One", since: sampleDate, isSilent: false)
+    var failing = [addresses[0]: first]
+    #expect(WatchStatus.longest(of: [:], among: Set(addresses)) == nil)
+    #expect(WatchStatus.longest(of: failing, among: Set(addresses)) == first)
+    failing[addresses[1]] = WatchStatus.Failing(name: "Two", since: sampleDate + 5, isSilent: true)
     #expect(
-      WatchStatus.text(of: [page], among: 1, now: now)
-        == "e.example hasn't sent a valid feed since \(sampleDate.timeOfDay); "
-    )
+      WatchStatus.longest(of: failing, among: Set(addresses))
+        == WatchStatus.Failing(name: "a.example", since: sampleDate + 5, isSilent: false))
+  }
+
+  @Test func `a store's failure is reported once per hour, and a different one immediately`() {
+    var (written, now) = ("", sampleDate)
+    let console = Console(style: .plain, showsStatus: false, write: { written += $0 }, now: { now })
+    let full = FeedStoreError(.insertion, .diskFull, place: "/a")
+    for error in [full, full, FeedStoreError(.insertion, .diskFull, place: "/b")] { console.warn(error) }
+    #expect(written == "Warning: \(full)\nWarning: Cannot save to /b: \(full.cause)\n")
+    (written, now) = ("", sampleDate + 3600)
+    console.warn(full)
+    #expect(written == "Warning: \(full)\n")
   }
 
   @Test func `a status line that wraps on a narrower screen is erased completely`() {

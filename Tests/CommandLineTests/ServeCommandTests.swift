@@ -3,6 +3,7 @@ import FeedHTTPServer
 import FeedStream
 import Foundation
 import ImageFeed
+import Samples
 import TestSupport
 import Testing
 
@@ -89,6 +90,37 @@ import Testing
         #expect(body(answer) == reason)
         #expect(answer.contains("Cache-Control: private, max-age=60\r\n"))
       }
+    }
+  }
+
+  @Test func `serve reports when a feed starts and stops failing`() async throws {
+    try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
+      await origin.setAnswer(status: 500, body: Data())
+      let run = try RunningFeed(["serve", "--port", "0", "--every", "50ms", "--images-ahead", "0", "--cache", cache, url])
+      #expect(await run.errors.read(upTo: "Warning: \(url) can't be loaded: ") != nil)
+      await origin.setAnswer(body: CaseStudyFeed.body)
+      #expect(await run.errors.read(upTo: "\(url) is loaded again\n") != nil)
+      run.send(SIGTERM)
+      _ = await run.status()
+    }
+  }
+
+  @Test func `if image-decoder can't be run, load prints a warning`() async throws {
+    try await withFolder { folder in
+      let copy = folder.appendingPathComponent("feed")
+      try ExecutableFile.copy(FeedBinary.path, to: copy.path)
+      try ExecutableFile.write(script: "exit 127", to: folder.appendingPathComponent("image-decoder").path)
+      let origin = try ImageOrigin()
+      let url = try await origin.start(["a", "b"])
+      for place in ["/0", "/1"] { await origin.serve(Chunk(MadeImage.png(width: 6, height: 4)), at: place) }
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let run = try RunningFeed(
+        program: copy.path, ["load", "--images", "always", "--cache", cache, url], environment: [:])
+      let ending = await run.ending()
+      #expect(ending.errors.components(separatedBy: "image-decoder can't be loaded").count == 2, "\(ending.errors)")
+      #expect(ending.output.contains("no decoder"))
+      await origin.stop()
+      origin.thread.shutdown()
     }
   }
 

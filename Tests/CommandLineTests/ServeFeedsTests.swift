@@ -176,7 +176,7 @@ import Testing
     gallery.put(nil, of: 1, at: now, .saved(now, reason: "gone"))
     let page = GalleryPage.text(gallery, from: 2)
     let since = "has been unreachable since <time class=\"clock\" datetime=\"\(now.stamp)\">\(now.dayAndTime)</time>"
-    #expect(page.contains("<bdi>h</bdi> \(since); its saved images are shown. <a href=\"/health\">Why?</a>"))
+    #expect(page.contains("<bdi>http://h/2</bdi> \(since); its saved images are shown. <a href=\"/health\">Why?</a>"))
     #expect(page.components(separatedBy: "unreachable").count == 2 && !page.contains("gone"))
   }
 

@@ -56,19 +56,6 @@ import Testing
     }
   }
 
-  @Test(.needsFilesOfNoSize) func `an expired feed that can't be deleted is reported as expired`() async throws {
-    try await withOrigin(serving: document("A view")) { origin, url, cache in
-      _ = try await FeedBinary.run(["load", url, "--cache", cache])
-      await origin.setAnswer(status: 500, body: Data())
-      try age(cache, by: 604_800)
-      let run = try await FeedBinary.shell(
-        "ulimit -f 0; exec \"$FEED\" load '\(url)' --cache '\(cache)' --max-age 0s")
-      #expect(run.status == 1)
-      #expect(run.errors.contains("has expired (--max-age 0s). Cannot delete from \(cache):"))
-      #expect(run.errors.contains("hint: use a longer --max-age"))
-    }
-  }
-
   @Test func `a damaged cache file is renamed, and replaced by the save`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])

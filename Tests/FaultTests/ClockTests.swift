@@ -38,7 +38,7 @@ extension FaultTests {
     }
 
     @Test(.timeLimit(Extent.limit))
-    func `a feed saved with a date in the future expires, and doesn't block newer feeds`() async throws {
+    func `a feed saved with a date in the future doesn't block newer feeds`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
         let clocks = try Clocks("\(folder)-clocks")
@@ -48,7 +48,7 @@ extension FaultTests {
         // The clock has been corrected.
         #expect(try cache.age() < .zero - Self.year / 2)
         let shown = try await FeedBinary.run(["cache", "show", "--cache", cache.path])
-        #expect(shown.output.contains("expired"))
+        #expect(shown.output.contains("because a clock was wrong"))
         let load = try await FeedBinary.run(["load", url, "--cache", cache.path, "--format", "json"])
         #expect(load.errors == "")
         #expect(try cache.saved() == Generation.number(ofLine: load.output))

@@ -16,7 +16,7 @@ import Testing
       .asDocument()
       .mapFeed(on: scheduler)
       .caching(to: saved) { print("not saved: \($0)") }
-      .fallback(to: saved.load(deleting: .invalid))
+      .fallback(to: saved.load())
   }
 
   @Test func `offline, the saved feed is delivered`() {

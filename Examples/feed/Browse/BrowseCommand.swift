@@ -56,7 +56,8 @@ struct BrowseCommand: ParsableCommand {
     let isOffline = choice == .offline
     let loader = ImageLoader(
       for: load.common, client: isOffline ? OfflineClient() : source.client, on: session)
-    let thumbnails = Thumbnails(loader, ImageDecoder(on: session.loop), isOffline: isOffline, on: session.loop)
+    let decoder = ImageDecoder(on: session, without: "Images are shown as empty frames.")
+    let thumbnails = Thumbnails(loader, decoder, isOffline: isOffline, on: session.loop)
     var browser: Browser?
     let world = Browser.World(
       write: { bytes, done in session.output.write(bytes, then: done) },

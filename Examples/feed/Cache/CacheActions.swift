@@ -124,7 +124,7 @@ extension CacheActions {
     switch found {
     case .empty: "nothing saved"
     case .valid: style.good("valid")
-    case .deletedExpired: style.warning("expired, deleted")
+    case .deletedExpired(let age): style.warning(age < .zero ? "dated \(age.ago), deleted" : "expired, deleted")
     case .deletedUnreadable(let error): "\(style.bad("unreadable, deleted")) (\("\(error.cause)".printable))"
     }
   }
@@ -149,9 +149,10 @@ extension CacheActions {
   private func line(_ address: URL, imageCount: Int, timestamp: Date) -> String {
     let now = now()
     let isValid = FeedCachePolicy(maxAge: maxAge).isValid(timestamp, now: now)
-    let age = FeedCachePolicy.age(of: timestamp, now: now).ago
-    return "\(address.shown): \(style.bold(counted(imageCount, "image"))), saved \(age) "
-      + "(\(timestamp.dayAndTime))\(isValid ? "" : style.warning(", expired"))\n"
+    let age = FeedCachePolicy.age(of: timestamp, now: now)
+    let fault = isValid ? "" : style.warning(age < .zero ? ", because a clock was wrong" : ", expired")
+    return "\(address.shown): \(style.bold(counted(imageCount, "image"))), saved \(age.ago) "
+      + "(\(timestamp.dayAndTime))\(fault)\n"
   }
 
   private func nothing(for address: URL? = nil) -> String {

@@ -96,13 +96,17 @@ extension DemoWalk {
     show(result)
     report.check(
       "a feed saved seven days ago is found", found.map { clock.now.timeIntervalSince($0.timestamp) } == Self.week)
-    checkFailed(result, cache: .expired(age: .seconds(Self.week), .deleted))
+    checkFailed(result, cache: .expired(age: .seconds(Self.week)))
     let left = await cache.feed(at: url).retrieve().outcome()
-    report.check("the expired feed is deleted", left.values.isEmpty && left.error == nil)
+    report.check("the expired feed is kept", left.values == found.map { [$0] })
   }
 
   private func empty(_ client: CurlHTTPClient, _ cache: FeedCache) async {
     report.scenario(4, "No connectivity, empty cache", "an error message.")
+    let validation = await cache.feed(at: url).validate().outcome()
+    report.say("   The cache is validated, which deletes the expired feed.")
+    report.check(
+      "the expired feed is deleted", validation.values == [.deletedExpired(age: .seconds(Self.week))])
     let found = await cache.feed(at: url).retrieve().outcome()
     let result = await loader(client, cache).load().outcome()
     show(result)

@@ -32,9 +32,24 @@ struct ExplanationText: Sendable {
 
   /// One decision, as `explain` and `--verbose` show it.
   func line(_ decision: PollDecision) -> String {
-    let due = decision.due.map { "next at \($0.dayAndTime)" } ?? "never again automatically"
-    return "\(decision.time.dayAndTime): requested \(decision.request): \(sentence(decision.outcome)); \(due), because "
-      + "\(decision.reason.printable) (\(decision.rule.rawValue))"
+    let due = decision.due.map { "next at \($0.dayAndSecond)" } ?? "never again automatically"
+    return "\(decision.time.dayAndSecond): requested \(decision.request): \(clause(decision.outcome)); \(due), "
+      + reason(decision.reason, decision.rule)
+  }
+
+  /// The reason for a due time, and the rule's name for `docs/Polling.md`.
+  private func reason(_ reason: String, _ rule: Schedule.Rule?) -> String {
+    let reason = "because \(reason.printable)"
+    guard let name = rule?.rawValue else { return reason }
+    return reason.hasSuffix(")") ? "\(reason.dropLast()); \(name))" : "\(reason) (\(name))"
+  }
+
+  /// The time until a date that is after now.
+  private func wait(until date: Date) -> String {
+    let seconds = date.timeIntervalSince(now)
+    guard seconds > 3600 else { return "in \(WatchStatus.countdown(.seconds(seconds.rounded(.up))))" }
+    let minutes = Int((seconds / 60).rounded(.up))
+    return "in \(minutes / 60)h" + (minutes % 60 > 0 ? "\(minutes % 60)m" : "")
   }
 
   private func saved(_ summary: CachedFeedSummary?) -> String {
@@ -51,22 +66,20 @@ struct ExplanationText: Sendable {
     guard let asked = health.asked else { return "never requested" }
     let failures = health.failures > 1 ? style.warning("; \(health.failures) attempts in a row failed") : ""
     return "requested \(FeedCachePolicy.age(of: asked, now: now).ago) (\(asked.dayAndTime)): "
-      + "\(health.outcome.isEmpty ? "no response yet" : sentence(health.outcome))\(failures)"
+      + "\(health.outcome.isEmpty ? "no response yet" : clause(health.outcome))\(failures)"
   }
 
   private func next(_ health: FeedHealth, on host: HostHealth?) -> String {
     if !health.isGone, let host, let end = host.pausedUntil, end > now, end > health.due ?? now {
-      let wait = "in \(WatchStatus.countdown(.seconds(end.timeIntervalSince(now).rounded(.up))))"
-      return "\(style.bold(wait)) (\(end.dayAndTime)), because its host is paused until then: "
+      return "\(style.bold(wait(until: end))) (\(end.dayAndTime)), because its host is paused until then: "
         + host.reason.printable
     }
-    let reason = "because \(health.reason.printable)\(health.rule.map { " (\($0.rawValue))" } ?? "")"
+    let reason = reason(health.reason, health.rule)
     guard !health.isGone else {
       return style.bad("never automatically") + ", \(reason); \"feed load\" still requests it"
     }
     guard let due = health.due else { return "not scheduled" }
-    let wait = due > now ? "in \(WatchStatus.countdown(.seconds(due.timeIntervalSince(now).rounded(.up))))" : "now"
-    return "\(style.bold(wait)) (\(due.dayAndTime)), \(reason)"
+    return "\(style.bold(due > now ? wait(until: due) : "now")) (\(due.dayAndTime)), \(reason)"
   }
 
   private func moved(_ move: FeedHealth.Move) -> String {
@@ -93,7 +106,8 @@ struct ExplanationText: Sendable {
     guard let host else { return nil }
     guard let end = host.pausedUntil, end > now else { return "\(host.name.printable) is not paused" }
     return style.warning("\(host.name.printable) is paused until \(end.dayAndTime)")
-      + ", because \(host.reason.printable); this applies to all of its feeds"
+      + ", because \(host.reason.printable); this applies to all of its feeds, but \"feed load\" still "
+      + "requests them"
   }
 
   private func pace(_ pace: HostPace, of host: HostHealth) -> [String] {
@@ -101,8 +115,11 @@ struct ExplanationText: Sendable {
     return pace.words(for: host.name.printable).map { "  pace:   \($0)\($0.hasSuffix("(RateLimit)") ? stated : "")" }
   }
 
-  private func sentence(_ text: String) -> String {
+  /// The sentences as one clause, because text follows them.
+  private func clause(_ text: String) -> String {
     let text = text.printable(limit: 300)
-    return text.hasSuffix(".") ? String(text.dropLast()) : text
+    return (text.hasSuffix(".") ? text.dropLast() : text[...]).split(separator: ". ").enumerated()
+      .map { $0 == 0 ? String($1) : $1.prefix(1).lowercased() + $1.dropFirst() }
+      .joined(separator: "; ")
   }
 }

@@ -37,7 +37,8 @@ final class ImageOutput {
     guard load.format == .text, options.choice == .always || options.choice == .auto && isScreen else { return nil }
     let loader = ImageLoader(
       for: load.common, client: isOffline ? OfflineClient() : client, on: session)
-    thumbnails = Thumbnails(loader, ImageDecoder(on: session.loop), isOffline: isOffline, on: session.loop)
+    let decoder = ImageDecoder(on: session, without: "Images are shown as empty frames.")
+    thumbnails = Thumbnails(loader, decoder, isOffline: isOffline, on: session.loop)
     guard options.choice == .always || thumbnails.isAvailable else { return nil }
     if !thumbnails.isAvailable {
       session.console.warn("image-decoder isn't installed next to feed; images are shown as empty frames.")

@@ -25,6 +25,16 @@ extension ImageLoader {
   }
 }
 
+extension ImageDecoder {
+  /// The decoder of a session, which warns once if the program is installed but can't be run.
+  ///
+  /// - Parameter consequence: a sentence for the warning.
+  convenience init(on session: Session, without consequence: String) {
+    self.init(on: session.loop)
+    onUnavailable = { [console = session.console] in console.warn("\($0) \(consequence)") }
+  }
+}
+
 extension SizedImageLoader {
   /// The images of a session in several sizes, if the decoder is installed.
   ///
@@ -38,7 +48,7 @@ extension SizedImageLoader {
       report($0)
       unsaved()
     }
-    let decoder = ImageDecoder(on: session.loop)
+    let decoder = ImageDecoder(on: session, without: "Images aren't resized.")
     if !decoder.isAvailable {
       session.console.warn("image-decoder isn't installed next to feed; images aren't resized.")
     }

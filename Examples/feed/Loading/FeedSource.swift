@@ -120,6 +120,7 @@ struct FeedSource {
     var polling = FeedPoller.Options()
     polling.onProgress = onProgress
     polling.report = { console.warn($0) }
+    polling.onPause = { console.warn($1.text(of: $0)) }
     if options.common.log.verbose {
       polling.onDecision = { address, decision in
         console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))", .debug)
@@ -202,6 +203,13 @@ struct FeedSource {
       .replaceEmpty(with: failure)
       .catch { Just(failure.with(cache: .failed($0))) }
       .eraseToAnyPublisher()
+  }
+}
+
+extension HostPause {
+  /// The pause of a host, as a warning.
+  func text(of host: String) -> String {
+    "\(host) is paused until \(until.dayAndTime), because \(reason); its feeds are loaded again after that."
   }
 }
 

@@ -12,8 +12,9 @@ struct WatchCommand: ParsableCommand {
     discussion: """
       Shows a feed when its images change, and when it starts or stops coming from the cache; new images are marked. \
       An image is new until a command has shown it; on a feed's first load, all images are new, but none is marked. \
-      Errors are reported on standard error when they change, and watch continues until Ctrl-C. If a server requests \
-      longer intervals, watch uses those. "feed explain" shows when a feed is due and why. With --follow, makes no \
+      If a feed can't be loaded, its saved copy is shown with the reason; without a saved copy, and with --new or \
+      --exec, the reason is reported on standard error. watch continues until Ctrl-C. If a server requests longer \
+      intervals, watch uses those. "feed explain" shows when a feed is due and why. With --follow, makes no \
       requests: feeds are shown as soon as other processes save them in the same cache.
       """)
 
@@ -85,7 +86,8 @@ struct WatchCommand: ParsableCommand {
     var intervals = Self.intervals(of: selection.subscriptions)
     let usual = every?.duration
     let interval: (URL) -> Duration? = { intervals[$0] ?? usual }
-    let status = WatchStatus(of: selection.addresses, following: follow, on: session)
+    let status = WatchStatus(
+      of: selection.addresses, named: selection.shownNames, following: follow, on: session)
     let source = FeedSource(load, of: selection, on: session, observer: status.observer)
     session.takeHangups(readingLists: selection.list != nil)
     let lists = selection.list?.changes(on: session)
@@ -111,11 +113,15 @@ struct WatchCommand: ParsableCommand {
   /// The updates to show or to run the command for, after the marks of their feeds are known.
   private func updates(
     _ reports: AnyPublisher<FeedReport, Never>, of source: FeedSource, _ selection: FeedSelection,
-    _ status: WatchStatus, failed: @escaping (NothingToShow) -> Void
+    _ status: WatchStatus, _ console: Console, failed: @escaping (NothingToShow) -> Void
   ) -> AnyPublisher<Update, Never> {
     let isOnlyNew = new || exec != nil
+    let warnings = isOnlyNew ? FailureWarnings(on: console) : nil
     return source.afterMarks(source.finder.reports(of: selection.addresses) { reports })
-      .handleEvents(receiveOutput: { status.take($0.report) })
+      .handleEvents(receiveOutput: {
+        status.take($0.report)
+        warnings?.take($0.report, isTold: true)
+      })
       .map { [fromNow] new -> NewImages in
         // A restart isn't a first load: images that arrived in between are new.
         guard fromNow, new.isFirst else { return new }
@@ -145,7 +151,7 @@ struct WatchCommand: ParsableCommand {
     let command = try exec.map { ItemCommand(shell ? ["/bin/sh", "-c", $0] : try CommandWords.split($0), on: session) }
     session.command = command
     let saver = saveImages ? ImageSaver(for: load.common, budget, client: source.client, on: session) : nil
-    let shown = updates(reports, of: source, selection, status) {
+    let shown = updates(reports, of: source, selection, status, session.console) {
       session.console.showFailure(screen.text(of: $0))
     }
     session.run(shown) { [new, isExec = command != nil] update in

@@ -49,19 +49,10 @@ extension NothingToShow {
       "not used (\(choice == .refresh ? "--refresh" : "--fallback connectivity")); "
         + (savedAge.map { "it has a feed saved \($0.ago)" } ?? "nothing is saved for this URL")
     case .empty: "nothing is saved for this URL"
-    case .expired(let age, let fate):
-      age < .zero
-        ? "the saved feed is dated \(age.ago), because a clock was wrong; it has expired\(Self.words(for: fate))"
-        : "the feed saved \(age.ago) has expired (--max-age \(maxAge?.text ?? "none"))\(Self.words(for: fate))"
+    case .expired(let age) where age < .zero:
+      "the saved feed is dated \(age.ago), because this machine's clock is wrong, or was"
+    case .expired(let age): "the feed saved \(age.ago) has expired (--max-age \(maxAge?.text ?? "none"))"
     case .failed(let error): "\(error)"
-    }
-  }
-
-  private static func words(for fate: CacheMiss.Fate) -> String {
-    switch fate {
-    case .deleted: " and was deleted"
-    case .kept: ""
-    case .undeletable(let error): ". \(error)"
     }
   }
 
@@ -86,7 +77,7 @@ extension NothingToShow {
   private var adviceOnServer: String {
     switch error.remote {
     case .invalidData(.status(401)): "retry with --user, --netrc or --header"
-    case .invalidData(.status(404)), .invalidData(.status(410)): "retry with the feed's current URL"
+    case .invalidData(.status(404)), .invalidData(.status(410)): "look for the feed's current URL on its site"
     case .invalidData(.status(407)): "add the proxy's user and password to its URL in the environment (https_proxy)"
     case .invalidData(.status(let status)) where (400..<500).contains(status) && ![408, 425, 429].contains(status):
       "check the URL, or retry later"
@@ -113,10 +104,7 @@ extension NothingToShow {
       choice == .refresh ? "leave out --refresh to show the saved feed" : "use --fallback any to show the saved feed"
     case .empty where choice == .offline: "leave out --offline to load and save the feed"
     case .empty: adviceOnServer
-    case .expired(let age, .deleted) where age < .zero: adviceOnServer
-    case .expired(let age, _) where age < .zero: "use --max-age none to show the saved feed"
-    case .expired(_, .deleted):
-      "\(adviceOnServer); use a longer --max-age, or \"none\", to keep saved feeds for longer"
+    case .expired(let age) where age < .zero: "check the clock, or use --max-age none to show the saved feed"
     case .expired: "use a longer --max-age, or \"none\", to show the saved feed"
     case .failed where error.remote == .notAsked: "choose another file with --cache"
     case .failed: "\(adviceOnServer), or choose another file with --cache"

@@ -15,19 +15,27 @@ struct TimelineText: Sendable {
   func headline(of timeline: FeedTimeline) -> String {
     let members = timeline.members
     var text = "\(style.bold(counted(timeline.count, "image"))) from \(counted(members.count, "feed"))\n"
+    // Offline, many feeds have the same reason.
+    var old: [(reason: String, feeds: [String])] = []
     for member in members {
       switch member.feed.source {
       case .remote: break
       case .cache(let savedAt, let age, let reason):
         let saved = "\(member.name.printable), saved \(age.ago) (\(savedAt.dayAndTime))"
-        text +=
-          reason.isWithoutRequest
-          ? "From the cache: \(saved)\n"
-          : "\(style.warning("Not the latest:")) \(saved): \("\(reason)".printable)\n"
+        if reason.isWithoutRequest {
+          text += "From the cache: \(saved)\n"
+        } else if let place = old.firstIndex(where: { $0.reason == "\(reason)" }) {
+          old[place].feeds.append(saved)
+        } else {
+          old.append(("\(reason)", [saved]))
+        }
       case .part(let reason):
         let name = member.name.printable
         text += "\(style.warning("Incomplete, and not saved:")) \(name): \("\(reason)".printable)\n"
       }
+    }
+    for (reason, feeds) in old {
+      text += "\(style.warning("Not the latest:")) \(feeds.joined(separator: "; ")): \(reason.printable)\n"
     }
     let omitted = members.reduce(0) { $0 + $1.feed.images.omittedItems }
     return text + FeedText.omitted(omitted)

@@ -15,12 +15,13 @@ final class Console {
   private let write: (String) -> Void
   /// Receives messages instead of standard error, with their level and without highlighting.
   private let log: ((Logger.Level, String) -> Void)?
+  private let now: () -> Date
+  /// The failures of stores that were reported, and when.
+  private var storeFailures: [FeedStoreError: Date] = [:]
   private var status = ""
   /// The number of columns that the status line takes up on the screen.
   private var drawn = 0
   private var pauses = 0
-  /// The times at which failures of stores were reported.
-  private var storeFailures: [FeedStoreError: ContinuousClock.Instant] = [:]
   /// Receives the messages, without highlighting, while another part of the program uses the whole screen; if they are
   /// also logged, only warnings and errors.
   var onReport: ((String) -> Void)?
@@ -38,9 +39,11 @@ final class Console {
     isQuiet: Bool = false,
     columns: @escaping () -> Int? = { Style.columns(of: STDERR_FILENO) },
     write: @escaping (String) -> Void = StandardError.shared.write,
-    log: ((Logger.Level, String) -> Void)? = nil
+    log: ((Logger.Level, String) -> Void)? = nil,
+    now: @escaping () -> Date = Date.init
   ) {
     self.log = log
+    self.now = now
     self.style = style
     self.showsStatus = showsStatus
     self.isQuiet = isQuiet
@@ -80,12 +83,13 @@ final class Console {
     note(log == nil ? "\(labelStyle.warning("Warning:")) \(text.printable)" : text.printable, .warning)
   }
 
-  /// Reports a failure of a store, at most once an hour, because later calls usually fail in the same way.
-  func warn(_ failure: FeedStoreError) {
-    let now = ContinuousClock.now
-    if let last = storeFailures[failure], last.duration(to: now) < .seconds(3_600) { return }
-    storeFailures[failure] = now
-    warn("\(failure)")
+  /// Reports a store's failure, at most once per hour: on a full disk, each feed and each image fails in the same way.
+  func warn(_ error: FeedStoreError) {
+    let now = now()
+    if let last = storeFailures[error], (0..<3600).contains(now.timeIntervalSince(last)) { return }
+    if storeFailures.count >= 100 { storeFailures = [:] }
+    storeFailures[error] = now
+    warn("\(error)")
   }
 
   /// Reports something that `--quiet` leaves out. The text must already be safe to show.

@@ -4,11 +4,11 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Shows the state of a running watch on a terminal: which servers are unreachable and since when, the current
+/// Shows the state of a running watch on a terminal: which feeds or hosts are failing and since when, the current
 /// activity, and the time until the next check.
 final class WatchStatus {
-  /// A feed that can't be loaded from its server.
-  struct FailingFeed: Equatable {
+  /// A feed that can't be loaded from its server, or a host with such feeds only.
+  struct Failing: Equatable {
     var name: String
     var since: Date
     /// True if no response arrives; false if the response isn't a feed.
@@ -19,7 +19,8 @@ final class WatchStatus {
   /// The feeds that are being requested.
   private var requested: Set<URL> = []
   private var checked: Date?
-  private var failing: [URL: FailingFeed] = [:]
+  private var failing: [URL: Failing] = [:]
+  private let names: FeedNames
   /// The feeds to show the state of.
   var addresses: Set<URL> {
     didSet {
@@ -31,8 +32,9 @@ final class WatchStatus {
   /// True if other processes make the requests.
   private let isFollowing: Bool
 
-  init(of addresses: [URL], following isFollowing: Bool = false, on session: Session) {
+  init(of addresses: [URL], named names: FeedNames, following isFollowing: Bool = false, on session: Session) {
     self.isFollowing = isFollowing
+    self.names = names
     self.addresses = Set(addresses)
     console = session.console
     guard console.showsStatus else { return }
@@ -79,8 +81,8 @@ final class WatchStatus {
     } else if let reason {
       let isSilent = if case .connectivity = reason { true } else { false }
       let since = failing[report.address]?.since ?? Date()
-      failing[report.address] = FailingFeed(
-        name: report.address.host ?? report.address.shown, since: since, isSilent: isSilent)
+      failing[report.address] = Failing(
+        name: names[report.address] ?? report.address.shown, since: since, isSilent: isSilent)
     } else {
       failing[report.address] = nil
     }
@@ -108,14 +110,26 @@ final class WatchStatus {
     let text = Self.text(
       isChecking: !requested.isEmpty, checked: checked,
       wait: progress?.next.map { Duration.seconds(max(0, $0.timeIntervalSinceNow)) })
-    let failing = failing.values.sorted { $0.since < $1.since }
-    console.setStatus(Self.text(of: progress) + Self.text(of: failing, among: addresses.count) + text)
+    let longest = Self.longest(of: failing, among: addresses)
+    console.setStatus(Self.text(of: progress) + (longest.map { Self.text(of: $0) } ?? "") + text)
+  }
+
+  /// The feed that has been failing the longest; instead, its host, if all of the host's feeds fail.
+  static func longest(of failing: [URL: Failing], among addresses: Set<URL>) -> Failing? {
+    guard let first = failing.min(by: { $0.value.since < $1.value.since }) else { return nil }
+    let host = first.key.pollingHost
+    let feeds = addresses.filter { $0.pollingHost == host }
+    let states = feeds.compactMap { failing[$0] }
+    guard states.count == feeds.count, let since = states.map(\.since).max() else { return first.value }
+    return Failing(name: host, since: since, isSilent: states.allSatisfy(\.isSilent))
   }
 
   /// The beginning of the status line for several feeds: the numbers of due, running and failing feeds.
   static func text(of progress: PollingProgress?) -> String {
     guard let progress, progress.feeds > 1 else { return "" }
-    return "\(progress.due) due, \(progress.running) running, \(progress.failing) failing; "
+    let counts = [(progress.due, "due"), (progress.running, "running"), (progress.failing, "failing")]
+    let shown = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    return shown.isEmpty ? "" : shown.joined(separator: ", ") + "; "
   }
 
   /// The text of the status line.
@@ -126,13 +140,11 @@ final class WatchStatus {
       .joined(separator: ", ")
   }
 
-  /// The beginning of the status line: the feeds that are failing, and since when.
-  static func text(of failing: [FailingFeed], among count: Int, now: Date = Date()) -> String {
-    guard let first = failing.first else { return "" }
-    let since = now.timeIntervalSince(first.since) < 86_400 ? first.since.timeOfDay : first.since.dayAndTime
-    let state = first.isSilent ? "has been unreachable" : "hasn't sent a valid feed"
-    let one = "\(first.name.printable(limit: 60)) \(state) since \(since)"
-    return (count > 1 ? "\(failing.count) of \(count) feeds failing; \(one)" : one) + "; "
+  /// The part of the status line about a failure: what is failing, and since when.
+  static func text(of failing: Failing, now: Date = Date()) -> String {
+    let since = now.timeIntervalSince(failing.since) < 86_400 ? failing.since.timeOfDay : failing.since.dayAndTime
+    let state = failing.isSilent ? "has been unreachable" : "hasn't sent a valid feed"
+    return "\(failing.name.printable(limit: 60)) \(state) since \(since); "
   }
 
   /// Hours, minutes and seconds, rounded up, so that a countdown that shows 0s is over.

@@ -168,10 +168,11 @@ enum GalleryPage {
   private static func bar(_ gallery: Gallery) -> String {
     let (failing, now) = (gallery.sources.filter { $0.trouble != nil }, Date())
     guard !failing.isEmpty else { return "" }
-    let named = failing.map { source in
+    let named = failing.prefix(mostNamed).map { source in
+      let name = source.failingName(among: gallery.sources).markup
       let state =
         "has been \(Self.failing(source, now))" + (source.entries.isEmpty ? "" : "; its saved images are shown")
-      return "<bdi>\(source.name.markup)</bdi> \(source.isPart ? "sent only part of its feed" : state)."
+      return "<bdi>\(name)</bdi> \(source.isPart ? "sent only part of its feed" : state)."
     }
     let word = failing.contains(where: \.answers) ? "failing" : "unreachable"
     let text =

@@ -49,10 +49,23 @@ extension Gallery {
     var answers = false
 
     init(_ name: Name) {
-      let port = name.address.port.map { ":\($0)" } ?? ""
-      let title = name.title ?? name.address.host.map { $0 + port } ?? name.address.absoluteString
       (address, isNamed, folders) = (name.address, name.title != nil, name.folders)
-      self.name = title.printable(limit: 100)
+      self.name = (name.title ?? Self.host(of: name.address)).printable(limit: 100)
+    }
+
+    /// The host with its port, which is the name of a feed without a title.
+    private static func host(of address: URL) -> String {
+      let port = address.port.map { ":\($0)" } ?? ""
+      return address.host.map { $0 + port } ?? address.absoluteString
+    }
+
+    /// The name to show with a failure: the URL if the name is only the host, some of whose feeds load.
+    func failingName(among sources: [Source]) -> String {
+      let host = Self.host(of: address)
+      guard name == host.printable(limit: 100),
+        sources.contains(where: { $0.trouble == nil && Self.host(of: $0.address) == host })
+      else { return name }
+      return address.shown
     }
 
     /// Records a new result. The images are shown separately.

@@ -31,9 +31,9 @@ extension Gallery {
   var status: String { encoded(present) }
 
   var present: Status {
-    let away = sources.lazy.compactMap { source in
+    let away = sources.lazy.compactMap { [sources] source in
       source.trouble.map { reason in
-        Status.Trouble(feed: source.name, reason: reason, saved: !source.entries.isEmpty)
+        Status.Trouble(feed: source.failingName(among: sources), reason: reason, saved: !source.entries.isEmpty)
       }
     }
     .prefix(Status.mostNamed)

@@ -25,6 +25,7 @@ extension ServeCommand {
     var places = Self.places(of: selection.subscriptions)
     var polling = FeedPoller.Options()
     polling.report = options.report
+    polling.onPause = { console.warn($1.text(of: $0)) }
     polling.onOutcome = { gallery.polls[$1, default: 0] += 1 }
     polling.onDecision = { [isVerbose = common.log.verbose, unowned loop] address, decision in
       if isVerbose {
@@ -45,11 +46,16 @@ extension ServeCommand {
           return feeds.map(poll)
         })
     }
+    let warnings = FailureWarnings(on: console)
     return
       pages.finding(
         in: poller, room: polling.maxRunning, client: client, cache: cache, store: store, on: session
       )
-      .sink { if let place = places[$0.address] { gallery.take($0.result, from: place) } }
+      .sink {
+        guard let place = places[$0.address] else { return }
+        warnings.take($0)
+        gallery.take($0.result, from: place)
+      }
   }
 
   /// The position of each feed in the gallery.

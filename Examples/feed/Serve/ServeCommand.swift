@@ -175,7 +175,7 @@ struct ServeCommand: ParsableCommand {
         site.signer = signer
         if let publicUrl {
           let hub = site.hub(at: publicUrl, client, store, cache)
-          hub.report = { [console = session.console] in console.warn("\($0)") }
+          hub.report = { [console = session.console] in console.warn($0) }
           site.hub = hub
           session.keep(gallery.news.sink { hub.changed() })
           session.keep(AnyCancellable { hub.cancel() })

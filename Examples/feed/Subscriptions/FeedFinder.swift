@@ -56,7 +56,7 @@ struct FeedFinder {
     if address != origin { requests.origin = origin }
     let console = session.console
     return requests.images(at: address, since: FeedValidators())
-      .caching(to: cache.feed(at: address)) { console.warn("\($0)") }
+      .caching(to: cache.feed(at: address)) { console.warn($0) }
       .map {
         Found(address: address, title: $0.title, images: $0.count, itemsWithoutImages: $0.omittedItems)
       }

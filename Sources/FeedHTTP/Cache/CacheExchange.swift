@@ -1,5 +1,6 @@
 import FeedStream
 import Foundation
+import PlainText
 
 /// One subscription: follows the redirects of a request, hop by hop. The store or a flight provides each response.
 final class CacheExchange: PullSource {
@@ -148,7 +149,7 @@ final class CacheExchange: PullSource {
       }
       answer(response, isLast: false)
     case .failure(var error):
-      if case .timedOut = error.kind, !redirects.isEmpty { error.cause = "the limit is \(timeout)" }
+      if case .timedOut = error.kind, !redirects.isEmpty { error.cause = "the limit is \(timeout.duration.brief)" }
       complete(.failure(error))
     }
   }

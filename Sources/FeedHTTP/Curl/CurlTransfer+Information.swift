@@ -1,5 +1,6 @@
 internal import CCurl
 import Foundation
+import PlainText
 
 /// Information from libcurl: the progress of a request, and the reason why it failed.
 extension CurlTransfer {
@@ -80,6 +81,6 @@ extension CurlTransfer {
   func timeoutError(of request: HTTPRequest) -> HTTPError {
     HTTPError(
       .timedOut(phase), host: request.url.hostAndPort,
-      cause: "the limit is \(request.timeout)")
+      cause: "the limit is \(request.timeout.duration.brief)")
   }
 }

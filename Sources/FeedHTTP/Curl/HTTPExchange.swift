@@ -1,5 +1,6 @@
 import FeedStream
 import Foundation
+import PlainText
 
 /// One request, sent when its response is requested. A subclass delivers the response.
 class HTTPExchange {
@@ -168,7 +169,7 @@ class HTTPExchange {
     case .waiting where isStarved: fail(.resources, starving)
     // The deadline may pass during another attempt.
     case .running(let transfer) where isStarved && transfer.hasNoConnection: fail(.resources, starving)
-    case .waiting: fail(.timedOut(.waiting), "the limit is \(request.timeout)")
+    case .waiting: fail(.timedOut(.waiting), "the limit is \(request.timeout.duration.brief)")
     case .running(let transfer) where isSkippingBody && client.loop.now < due: client.endRedirect(transfer)
     case .running(let transfer): deliver(.failure(transfer.timeoutError(of: request)))
     case .idle, .ended: break

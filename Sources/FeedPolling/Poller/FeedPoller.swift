@@ -14,9 +14,10 @@ public import ImageFeed
 /// time, with a second between requests; when the host requests a pause, all of its feeds wait. `docs/Polling.md`
 /// describes the rules.
 ///
-/// At the beginning, the saved copy of each feed that is not due yet is delivered. After that, a feed is delivered when
-/// it changes, when it starts or stops coming from the cache, and when its error changes. Finishes when no feeds are
-/// left to poll, because all of them are gone (status 410). **Demand:** a poll begins only when its result is
+/// At the beginning, the saved copy of each feed that is not due yet is delivered, and of each feed whose host is
+/// paused for more than a minute. After that, a feed is delivered when it changes, when it starts or stops coming from
+/// the cache, and when its error changes. Finishes when no feeds are left to poll, because all of them are gone (status
+/// 410). **Demand:** a poll begins only when its result is
 /// requested; finished results wait. As a result, a subscriber that requests one value at a time polls one feed at a
 /// time. To poll several at once, add a buffer with `buffer(size:prefetch:whenFull:)`. **Failure:** none: a feed that
 /// cannot be shown is delivered as a result.
@@ -40,6 +41,9 @@ public struct FeedPoller {
     /// Receives the numbers of due, running and failing feeds, and the next due time, when one of them changes. Does
     /// nothing by default.
     public var onProgress: (PollingProgress) -> Void = { _ in }
+    /// Receives a host, with its port if that isn't the scheme's default, and a pause of more than a minute that delays
+    /// its due feeds. Does nothing by default.
+    public var onPause: (String, HostPause) -> Void = { _, _ in }
     /// Receives the store's error when the store fails; polling continues without it. Does nothing by default.
     public var report: (FeedStoreError) -> Void = { _ in }
 

@@ -15,7 +15,7 @@ package struct SavedFeed {
   package init(_ local: LocalFeed, maxAge: Duration?) {
     trusted = local.trusted
     retrieve = { local.retrieve() }
-    load = { local.load(maxAge: maxAge, deleting: .invalid) }
+    load = { local.load(maxAge: maxAge) }
   }
 
   /// A feed that isn't shown and whose saved state is in the lease, so that no store needs to be read.

@@ -67,7 +67,7 @@ final class PollExchange: FeedExchangeObserver {
     case .failure(let error):
       facts.outcome = error.remote.outcome
       facts.closed = error.remote.isOfClosedHost ? closed : nil
-      facts.isSaved = !error.cache.isLoss
+      facts.isSaved = error.cache != .empty
       return .known(facts, "\(error.remote)")
     }
   }
@@ -92,16 +92,6 @@ extension RemoteFeedError {
   }
 
   var isNotDue: Bool { if case .notDue = self { true } else { false } }
-}
-
-extension CacheMiss {
-  /// True if nothing is saved anymore.
-  fileprivate var isLoss: Bool {
-    switch self {
-    case .empty, .expired(_, .deleted): true
-    case .notAsked, .expired, .failed: false
-    }
-  }
 }
 
 extension HTTPError.Kind {

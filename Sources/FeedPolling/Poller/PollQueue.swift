@@ -71,6 +71,9 @@ struct PollQueue {
     return hosts.count - 1
   }
 
+  /// The due feeds of a host, in order.
+  func readyFeeds(of name: String) -> [Int] { numbers[name].map { Array(hosts[$0].ready) } ?? [] }
+
   /// Makes a feed due at this time, if it would otherwise be due later.
   mutating func hurry(_ feed: Int, at time: Double) {
     if let due = dues[feed], time < due { wait(feed, until: time) }

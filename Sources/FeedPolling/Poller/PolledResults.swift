@@ -24,6 +24,11 @@ final class PolledResults {
 
   func request(_ demand: Subscribers.Demand) { self.demand += demand }
 
+  /// True if a result of the feed has been added.
+  ///
+  /// - Parameter index: the feed's index.
+  func hasResult(of index: Int) -> Bool { marks[index] != nil }
+
   /// Stops delivering.
   func end() {
     receive = nil

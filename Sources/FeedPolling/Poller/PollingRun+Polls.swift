@@ -22,7 +22,10 @@ extension PollingRun {
     switch verdict {
     case .success(.granted(let lease)): begin(lease, index)
     // It is due, or a hub has announced a change.
-    case .success(.hostIsClosed(let host)): ended(index, now, hostOpens: host.reopens(at: now))
+    case .success(.hostIsClosed(let host)):
+      let pause = newPause(of: host, delaying: [index] + queue.readyFeeds(of: host.name))
+      ended(index, now, hostOpens: host.reopens(at: now))
+      report(pause, of: host.name)
     case .success(.notDue(let health)): notDue(index, health)
     case .failure(let error):
       // Without a store, the poll uses only this process's memory.
@@ -122,8 +125,10 @@ extension PollingRun {
     members[index].validators = outcome.shown
     if let result = outcome.result { show(result, of: index) }
     endVisits(of: index)
+    let pause = newPause(of: record.host, delaying: queue.readyFeeds(of: record.host.name))
     moveIfNeeded(index)
     ended(index, members[index].health.due, hostOpens: record.host.opens)
+    report(pause, of: record.host.name)
   }
 
   /// Handles a hub's announcement of a change. The feed is polled now, but no earlier than a minute after its last poll

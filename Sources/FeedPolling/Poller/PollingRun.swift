@@ -51,6 +51,10 @@ final class PollingRun: Subscription {
   private var finish: (() -> Void)?
   /// The feeds whose saved copy is shown first.
   @exclusivity(unchecked) var toShow: ArraySlice<Int> = []
+  /// The feeds whose saved copy is shown because their host is paused, unless they have been shown by then.
+  @exclusivity(unchecked) var delayed: ArraySlice<Int> = []
+  /// The hosts' pauses that have delayed a feed.
+  var pauses: [String: HostPause] = [:]
   var isShowing = false
   private var hasBegun = false
   var isReady = false
@@ -159,7 +163,11 @@ final class PollingRun: Subscription {
       if health.failures > 0 { failing += 1 }
       queue.add(host: host, due: due.map { $0.timeIntervalSince1970 })
       // Feeds that are due are requested. In the meantime, saved copies of the others are shown.
-      if wasAsked, isAnothers || due.map({ $0 > now }) ?? true { toShow.append(first + index) }
+      if wasAsked, isAnothers || due.map({ $0 > now }) ?? true {
+        toShow.append(first + index)
+      } else if let pause = pauses[host], pause.until > now {
+        delayed.append(first + index)
+      }
     }
     isReady = true
     // Feeds added later don't change when earlier ones are due.

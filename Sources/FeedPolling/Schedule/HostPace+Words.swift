@@ -1,3 +1,5 @@
+import PlainText
+
 extension HostPace {
   /// The pace as text: one sentence per known fact, without a period.
   ///

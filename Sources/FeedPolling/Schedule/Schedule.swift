@@ -1,5 +1,6 @@
 public import Foundation
 import ImageFeed
+import PlainText
 
 /// Decides when a feed is polled again: a pure function of the known state.
 ///
@@ -215,20 +216,5 @@ public struct Schedule: Hashable, Sendable {
     mutating func raise(to seconds: Double, _ rule: Rule, _ reason: String) {
       if seconds > self.seconds { self = Bound(seconds: seconds, rule: rule, reason: reason) }
     }
-  }
-}
-
-extension Duration {
-  /// The duration as text, such as `90 seconds`, `15 minutes` or `1 hour`; below ten seconds, with one decimal, as in
-  /// `0.4 seconds`.
-  var brief: String {
-    let seconds = self.seconds
-    for (size, name) in [(86_400.0, "day"), (3600, "hour"), (60, "minute")] where seconds >= size {
-      let count = seconds / size
-      guard count == count.rounded() else { continue }
-      return count == 1 ? "1 \(name)" : "\(Int(count)) \(name)s"
-    }
-    let shown = abs(seconds) < 10 ? (seconds * 10).rounded() / 10 : seconds.rounded()
-    return shown == 1 ? "1 second" : "\(shown == shown.rounded() ? "\(Int(shown))" : "\(shown)") seconds"
   }
 }

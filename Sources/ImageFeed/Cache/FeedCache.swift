@@ -9,21 +9,16 @@ public final class FeedCache {
   let store: any FeedStore
   package let worker: SerialWorker
   package let now: @Sendable () -> Date
-  let policy: FeedCachePolicy
 
   /// - Parameters:
   ///   - store: keeps the feeds.
   ///   - scheduler: delivers results; its thread pool runs calls to the store.
-  ///   - policy: the age at which a load may delete a feed; seven days by default. A load with a smaller maximum age
-  ///     treats older feeds as expired, but doesn't delete them.
   ///   - now: the wall clock, for the feeds' timestamps and ages.
   public init(
-    store: any FeedStore, on scheduler: any LoopScheduler, policy: FeedCachePolicy = FeedCachePolicy(),
-    now: @escaping @Sendable () -> Date = { Date() }
+    store: any FeedStore, on scheduler: any LoopScheduler, now: @escaping @Sendable () -> Date = { Date() }
   ) {
     self.store = store
     self.now = now
-    self.policy = policy
     worker = SerialWorker(on: scheduler)
   }
 
@@ -42,14 +37,4 @@ public final class FeedCache {
 public struct LocalFeed {
   public let address: URL
   let cache: FeedCache
-}
-
-/// The feeds that a load may delete.
-public enum CacheCleaning: Hashable, Sendable {
-  /// None, so that loading has no side effects.
-  case nothing
-  /// A feed that has expired under both the load's `maxAge` and the cache's policy.
-  case expired
-  /// An expired feed, or one that can't be retrieved.
-  case invalid
 }

@@ -7,7 +7,9 @@ public enum CacheValidation: Hashable, Sendable {
   /// The saved feed may still be shown.
   case valid
   /// The saved feed had expired and was deleted.
-  case deletedExpired
+  ///
+  /// - Parameter age: as for ``CacheMiss/expired(age:)``.
+  case deletedExpired(age: Duration)
   /// The saved feed could not be retrieved, for this reason, and was deleted.
   case deletedUnreadable(FeedStoreError)
 }
@@ -35,8 +37,11 @@ extension LocalFeed {
         if feed == nil, error.cause.isDamage { return .deletedUnreadable(error) }
       }
       guard let feed else { return .empty }
-      if policy.isValid(feed.timestamp, now: now()) { return .valid }
-      return try store.delete(for: address, if: .timestamp(feed.timestamp)) ? .deletedExpired : .valid
+      let present = now()
+      guard !policy.isValid(feed.timestamp, now: present),
+        try store.delete(for: address, if: .timestamp(feed.timestamp))
+      else { return .valid }
+      return .deletedExpired(age: FeedCachePolicy.age(of: feed.timestamp, now: present))
     }
   }
 }

@@ -51,6 +51,8 @@ public final class ImageDecoder {
   private var children: [ImageDecoderProcess] = []
   private var isServing = false
   private var isClosed = false
+  /// Receives the first ``ImageDecodingError/unavailable(_:)`` of the program, if it was found but can't be run.
+  package var onUnavailable: ((ImageDecodingError) -> Void)?
 
   /// Creates a decoder; processes are started when needed.
   ///
@@ -185,7 +187,9 @@ public final class ImageDecoder {
         if child == nil { child = try start(program) }
         child?.decode(job, request)
       } catch {
-        job.end(.failure(.unavailable("\(error)")))
+        let error = ImageDecodingError.unavailable("\(error)")
+        reportOnce(error)
+        job.end(.failure(error))
       }
     }
   }
@@ -193,10 +197,15 @@ public final class ImageDecoder {
   private func start(_ program: String) throws(SystemError) -> ImageDecoderProcess {
     let child = try ImageDecoderProcess(program, options, on: scheduler) { [weak self] child, event, job, result in
       self?.note(event, of: child)
+      if case .failure(let error)? = result { self?.reportOnce(error) }
       job?.end(result)
     }
     children.append(child)
     return child
+  }
+
+  private func reportOnce(_ error: ImageDecodingError) {
+    if case .unavailable = error { onUnavailable.take()?(error) }
   }
 
   private func note(_ event: ImageDecoderProcess.Event, of child: ImageDecoderProcess) {

@@ -52,6 +52,9 @@ extension ImageDecodingError {
     case .signaled(SIGPROF), .signaled(SIGXCPU): self = .tookTooLong
     case .exited(71) where isFirst:
       self = .unavailable("the system does not let image-decoder drop its privileges (seccomp, rlimits).")
+    // The status with which the dynamic linker ends.
+    case .exited(127) where isFirst:
+      self = .unavailable("image-decoder can't be loaded, perhaps because a library is missing (status 127).")
     case .exited where isFirst: self = .unavailable("image-decoder \(status) on startup.")
     default: self = .crashed(status)
     }

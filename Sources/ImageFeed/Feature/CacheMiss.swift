@@ -8,27 +8,18 @@ public enum CacheMiss: Error, Hashable, Sendable {
   case empty
   /// The saved feed is too old, or its timestamp is in the future (see ``FeedCachePolicy``).
   ///
+  /// Nothing is deleted: a longer maximum age still shows the feed.
+  ///
   /// - Parameter age: the time since the feed was requested; negative if its timestamp is in the future.
-  case expired(age: Duration, Fate)
+  case expired(age: Duration)
   /// The saved feed cannot be read.
   case failed(FeedStoreError)
 
-  /// The fate of an expired feed.
-  public enum Fate: Hashable, Sendable {
-    /// It was deleted, as ``CacheCleaning`` requires.
-    case deleted
-    /// It was kept: its deletion was not requested, it is too young for its cache's policy, or a newer feed had
-    /// replaced it.
-    case kept
-    /// It was kept: its deletion failed.
-    case undeletable(FeedStoreError)
-  }
-
-  /// The store's error when reading or deleting; `nil` if both succeeded.
+  /// The store's error when reading; `nil` if there was none.
   public var failure: FeedStoreError? {
     switch self {
-    case .failed(let error), .expired(_, .undeletable(let error)): error
-    case .notAsked, .empty, .expired(_, .deleted), .expired(_, .kept): nil
+    case .failed(let error): error
+    case .notAsked, .empty, .expired: nil
     }
   }
 }
@@ -39,9 +30,8 @@ extension CacheMiss: CustomStringConvertible, LocalizedError {
     switch self {
     case .notAsked: "The cache was not read."
     case .empty: "No feed is saved for this URL."
-    case .expired(_, .deleted): "The saved feed had expired and was deleted."
-    case .expired(_, .kept): "The saved feed has expired."
-    case .expired(_, .undeletable(let error)): "The saved feed has expired. \(error)"
+    case .expired(let age) where age < .zero: "The saved feed is dated in the future; a clock is wrong, or was."
+    case .expired: "The saved feed has expired."
     case .failed(let error): "\(error)"
     }
   }

@@ -34,7 +34,7 @@ public enum FeedStoreError: Error, Hashable, Sendable {
   public enum Cause: Hashable, Sendable {
     /// No space is left, or a limit on file size has been reached.
     case diskFull
-    /// The file or its folder may not be read or written.
+    /// The file or its folder may not be read or written, or its file system is read-only.
     case notPermitted
     /// The file system is read-only.
     case readOnly
@@ -94,7 +94,8 @@ extension FeedStoreError.Cause: CustomStringConvertible {
     switch self {
     case .diskFull:
       "the disk is full, or a quota or size limit is reached. Free some space, or choose a file on another disk."
-    case .notPermitted: "permission denied. Allow access to the file and its folder, or choose another file."
+    case .notPermitted:
+      "permission denied, or a read-only file system. Allow access to the file and its folder, or choose another file."
     case .readOnly: "the file system is read-only. Choose a file on another one."
     case .busy: "another process has locked it. Try again when that process is done."
     case .damaged(let detail):

@@ -102,16 +102,16 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
   private static func describe(status: Int) -> String {
     let advice =
       switch status {
-      case 401: " It requires a login."
-      case 403: " It refuses access to the feed."
-      case 407: " A proxy requires authentication."
-      case 404: " There is no feed at this URL. Check the URL."
-      case 410: " The feed was removed permanently. Check the URL, or look for a new feed on the site."
-      case 429: " There were too many requests; try again later."
-      case 503: " It is unavailable at the moment; try again later."
-      case 500...599: " The server has a problem; try again later."
+      case 401: ": it requires a login"
+      case 403: ": it refuses access to the feed"
+      case 407: ": a proxy requires authentication"
+      case 404: " (not found): check the URL"
+      case 410: " (gone): the feed was removed permanently; look for a new feed on the site"
+      case 429: ": there were too many requests; try again later"
+      case 503: ": it is unavailable at the moment; try again later"
+      case 500...599: ": it has a problem; try again later"
       default: ""
       }
-    return "The server responded with status \(status) instead of 200.\(advice)"
+    return "The server responded with status \(status)\(advice)."
   }
 }

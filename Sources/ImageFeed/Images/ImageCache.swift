@@ -54,7 +54,7 @@ public struct LocalImage {
         let age = FeedCachePolicy.age(of: saved.timestamp, now: now())
         let isFresh = age < saved.value.lifetime && age >= .zero - FeedCachePolicy.clockTolerance
         let isUsable = isFresh && saved.value.suffices(for: width)
-        return Result.Publisher(ageless || isUsable ? .success(saved) : .failure(.expired(age: age, .kept)))
+        return Result.Publisher(ageless || isUsable ? .success(saved) : .failure(.expired(age: age)))
       }
   }
 

@@ -69,13 +69,13 @@ public struct FeedLoader {
   /// Each subscription makes one request, a second if the first leads to a web page that links to a feed, and retries
   /// according to ``Options/retry``. The request includes the saved feed's validators, so that the server needn't send
   /// an unchanged feed again. Every eight days, and when the validators can't be used, the request is unconditional. On
-  /// success, the saved feed is replaced or renewed; the completion waits for that save. If the saved feed is read and
-  /// is damaged, or has expired according to ``Options/maxAge`` and the cache's policy, it is deleted. **Demand:** the
-  /// feed is held until requested. **Failure:** ``FeedError`` if there is nothing to show. **Cancellation:** closes the
-  /// request immediately; a requested save is completed.
+  /// success, the saved feed is replaced or renewed; the completion waits for that save. Otherwise, it is kept, even if
+  /// it has expired according to ``Options/maxAge``; ``LocalFeed/validate(maxAge:)`` deletes it. **Demand:** the feed
+  /// is held until requested. **Failure:** ``FeedError`` if there is nothing to show. **Cancellation:** closes the request
+  /// immediately; a requested save is completed.
   public func load() -> AnyPublisher<Feed, FeedError> {
     latest
-      .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)
+      .fallback(to: saved.load(maxAge: options.maxAge), after: options.fallback, now: cache.now)
       .showingParts()
       .eraseToAnyPublisher()
   }

@@ -76,7 +76,7 @@ extension FeedLoader {
     }
     return
       pages
-      .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)
+      .fallback(to: saved.load(maxAge: options.maxAge), after: options.fallback, now: cache.now)
       .showingParts()
       .eraseToAnyPublisher()
   }

@@ -33,7 +33,7 @@ extension Publisher {
 
 extension FeedResult {
   /// True if a user would see no difference. The age of a saved feed does not count. Neither does the difference
-  /// between an expired feed, which is deleted, and the empty cache that the next load finds.
+  /// between an expired feed and none.
   fileprivate func showsTheSame(as other: FeedResult) -> Bool {
     switch (self, other) {
     case (.success(let a), .success(let b)):

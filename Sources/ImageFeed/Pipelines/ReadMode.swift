@@ -25,11 +25,11 @@ extension FeedLoader {
   /// In every mode, a complete feed from the server is saved. Part of a feed is shown if no saved feed can be shown. A
   /// saved feed is shown until ``Options/maxAge``, with the time of its request and the reason why it is shown instead
   /// of the server's. The reason is the request's failure. If no request was made, it is ``RemoteFeedError/notAsked``,
-  /// or ``RemoteFeedError/notDue(until:_:)`` for ``ReadMode/minimumInterval(_:)``. In a mode that begins with the
-  /// cache, the first read deletes nothing. **Demand:** a feed is held until requested. **Failure:** ``FeedError`` if
-  /// there is nothing to show; ``ReadMode/staleWhileRevalidate`` also fails if the server's feed is unavailable after
-  /// the saved one was shown. If that mode finishes after the saved feed, the saved one is current. **Cancellation:**
-  /// closes the request immediately; a requested save is completed.
+  /// or ``RemoteFeedError/notDue(until:_:)`` for ``ReadMode/minimumInterval(_:)``. No mode deletes a saved feed, even
+  /// an expired one. **Demand:** a feed is held until requested. **Failure:** ``FeedError`` if there is nothing to
+  /// show; ``ReadMode/staleWhileRevalidate`` also fails if the server's feed is unavailable after the saved one was
+  /// shown. If that mode finishes after the saved feed, the saved one is current. **Cancellation:** closes the request
+  /// immediately; a requested save is completed.
   ///
   ///     let subscription = loader.load(.staleWhileRevalidate).sink { print($0) } receiveValue: { print($0.images.count) }
   public func load(_ mode: ReadMode) -> AnyPublisher<Feed, FeedError> {

@@ -144,7 +144,7 @@ import Testing
       }
       time.run()
       #expect(world.origin.requests.map(\.timeout) == [.seconds(30), .milliseconds(18_500)])
-      #expect(cause == "the limit is 30.0 seconds")
+      #expect(cause == "the limit is 30 seconds")
       getting.cancel()
     }
   }

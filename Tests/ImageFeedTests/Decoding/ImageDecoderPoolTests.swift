@@ -78,7 +78,11 @@ import Testing
         .exited(71),
         .unavailable("the system does not let image-decoder drop its privileges (seccomp, rlimits).")
       ),
-      (.exited(127), .unavailable("image-decoder exited with status 127 on startup.")),
+      (.exited(1), .unavailable("image-decoder exited with status 1 on startup.")),
+      (
+        .exited(127),
+        .unavailable("image-decoder can't be loaded, perhaps because a library is missing (status 127).")
+      ),
     ] as [(FeedStream.ExitStatus, ImageDecodingError)])
   func `the exit status of a decoder process determines its image's error`(
     status: FeedStream.ExitStatus, error: ImageDecodingError
@@ -87,6 +91,15 @@ import Testing
     let image = world.decode(1)
     world.time.run()
     #expect(image.error == error)
+  }
+
+  @Test func `a decoder program that can't be run is reported once`() {
+    world.react { _, _ in .end(.exited(127)) }
+    var reports: [ImageDecodingError] = []
+    world.decoder.onUnavailable = { reports.append($0) }
+    let images = (1...3).map { world.decode($0) }
+    world.time.run()
+    #expect(reports.count == 1 && images.allSatisfy { $0.error == reports.first })
   }
 
   @Test func `an image that isn't decoded in time fails, and its process is killed`() {

@@ -104,10 +104,8 @@ import Testing
   @Test func `errors about invalid data are readable`() throws {
     let wrong = #expect(throws: InvalidData.self) { try map(#"{"items": [{"id": 3}]}"#) }
     #expect(wrong?.description.hasPrefix("The server's response is not a feed: items[0].id: ") == true)
-    #expect(
-      InvalidData.status(404).description
-        == "The server responded with status 404 instead of 200. There is no feed at this URL. "
-        + "Check the URL.")
+    #expect(InvalidData.status(404).description == "The server responded with status 404 (not found): check the URL.")
+    #expect(InvalidData.status(418).description == "The server responded with status 418.")
     #expect(
       InvalidData.imageAddress(item: 3, "file:\u{1B}[2J").description
         == "The server's response is not a feed: items[3].image is not an absolute http or https URL "

@@ -61,7 +61,7 @@ import Testing
         switch path {
         case .newFeed where events > 0: #expect(saved?.images == Self.new.images, "cancelled at \(number)")
         case .newFeed: #expect(saved?.images == Self.old.images || saved?.images == Self.new.images)
-        case .expired: #expect(saved == nil || saved == Self.old)
+        case .expired: #expect(saved == Self.old)
         case .sameFeed, .noFeed, .cutOff, .diskFull: #expect(saved?.images == Self.old.images)
         }
         points.onReach = nil
@@ -209,7 +209,6 @@ private final class RealLoad {
     switch path {
     case .newFeed where values > 0: precondition(saved?.images == new.images, "the save was lost after \(turns) turns")
     case .newFeed: precondition(saved?.images == new.images || saved == old, "\(saved as Any) after \(turns) turns")
-    case .expired: precondition(saved == nil || saved == old, "\(saved as Any) after \(turns) turns")
     default: precondition(saved == old, "\(saved as Any) after \(turns) turns")
     }
     precondition(try! store.retrieve(for: address) == old, "another feed was touched")

@@ -29,7 +29,7 @@ struct LocalFeedTests {
     let outcome = world.loadSaved()
 
     #expect(outcome.values == (secondsOver < 0 ? [feed] : []))
-    #expect(outcome.failure == (secondsOver < 0 ? nil : .expired(age: .seconds(604_800 + secondsOver), .kept)))
+    #expect(outcome.failure == (secondsOver < 0 ? nil : .expired(age: .seconds(604_800 + secondsOver))))
     #expect(try world.savedFeed() == feed)
   }
 
@@ -51,56 +51,25 @@ struct LocalFeedTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `loading deletes an expired feed only on request`(kind: WorldKind) throws {
+  func `an expired feed is kept, and delivered to a load with a longer maximum age`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
-    #expect(world.outcome(of: world.saved.load(deleting: .expired)).values == [feed])
+    world.clock.now = noon.addingTimeInterval(8 * 86_400)
 
-    world.clock.now = noon.addingTimeInterval(604_800)
-    let outcome = world.outcome(of: world.saved.load(deleting: .expired))
-    #expect(outcome.values == [])
-    #expect(outcome.failure == .expired(age: .seconds(604_800), .deleted))
-    #expect(try world.savedFeed() == nil)
-    #expect(world.outcome(of: world.saved.load(deleting: .expired)).failure == .empty)
+    for _ in 0..<2 { #expect(world.loadSaved().failure == .expired(age: .seconds(8 * 86_400))) }
+    #expect(world.outcome(of: world.saved.load(maxAge: nil)).values == [feed])
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `an expired feed that can't be deleted is reported with the error, and kept`(kind: WorldKind) throws {
-    let world = kind.make()
-    try world.save(feed)
-    world.clock.now = noon.addingTimeInterval(604_800)
-    try world.store.fail(.deletion)
-
-    let miss = try #require(world.outcome(of: world.saved.load(deleting: .invalid)).failure)
-
-    guard case .expired(.seconds(604_800), .undeletable(.deletion)) = miss else {
-      Issue.record("It has expired, and its deletion failed: \(miss)")
-      return
-    }
-    #expect(miss.failure != nil)
-    try world.store.recover()
-    #expect(try world.savedFeed() == feed)
-  }
-
-  @Test(arguments: WorldKind.allCases)
-  func `a feed expired only by the load's own maximum age is kept`(kind: WorldKind) throws {
-    let world = kind.make()
-    try world.save(feed)
-    world.clock.now = noon.addingTimeInterval(604_799)
-
-    let outcome = world.outcome(of: world.saved.load(maxAge: .seconds(60), deleting: .invalid))
-
-    #expect(outcome.failure == .expired(age: .seconds(604_799), .kept))
-    #expect(try world.savedFeed() == feed)
-  }
-
-  @Test(arguments: WorldKind.allCases)
-  func `a feed from the future is reported with its negative age`(kind: WorldKind) throws {
+  func `a feed from the future is kept, and reported with its negative age`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
     world.clock.now = noon.addingTimeInterval(-301)
 
-    #expect(world.loadSaved().failure == .expired(age: .seconds(-301), .kept))
+    let miss = try #require(world.loadSaved().failure)
+    #expect(miss == .expired(age: .seconds(-301)))
+    #expect("\(miss)".contains("dated in the future") && !"\(miss)".contains("expired"))
+    #expect(try world.savedFeed() == feed)
   }
 
   // MARK: Validate
@@ -114,7 +83,7 @@ struct LocalFeedTests {
 
     let outcome = world.outcome(of: world.saved.validate())
 
-    #expect(outcome.values == [secondsOver < 0 ? .valid : .deletedExpired])
+    #expect(outcome.values == [secondsOver < 0 ? .valid : .deletedExpired(age: .seconds(604_800 + secondsOver))])
     #expect(try world.savedFeed() == (secondsOver < 0 ? feed : nil))
   }
 

@@ -71,7 +71,7 @@ import Testing
     world.clock.now += 8 * 86_400
     let expired = world.outcome(of: world.loader().load(.cacheOnly))
     #expect(expired.values == [])
-    #expect(expired.failure == FeedError(remote: .notAsked, cache: .expired(age: world.age(of: old), .kept)))
+    #expect(expired.failure == FeedError(remote: .notAsked, cache: .expired(age: world.age(of: old))))
     let any = world.outcome(of: world.loader { $0.maxAge = nil }.load(.cacheOnly))
     #expect(any.values.map(\.images) == [old.images])
     #expect(world.requests == 0)

@@ -400,7 +400,7 @@ import Testing
     for _ in 0..<8 {
       place.time.advance(by: .seconds(1800))
       if let saved = try place.store.retrieve(for: address) {
-        // The cache deletes an expired feed in this way, which leaves its polling state.
+        // A validation deletes an expired feed in this way, which leaves its polling state.
         #expect(try place.store.delete(for: address, if: .timestamp(saved.timestamp)))
       }
       place.time.advance(by: .seconds(1800))

@@ -10,7 +10,7 @@ let subscription = CurlHTTPClient(on: loop).get(address)
   .asDocument()
   .mapFeed(on: loop)
   .caching(to: saved) { print("not saved: \($0)") }
-  .fallback(to: saved.load(deleting: .invalid))
+  .fallback(to: saved.load())
   .sink { completion in
     guard case .failure(let error) = completion else { return }
     print("no feed: \(error)")
