@@ -75,7 +75,7 @@ private final class OutsideWaits: FutureWaits {
   private var isFulfilled = false
   private var isWaiting = false
   /// Guards the four properties above, if any thread may fulfill the future. Otherwise, they are used on its loop.
-  private let mutex = ManualMutex()
+  private let mutex = SystemMutex()
   private let isOfAnyThread: Bool
 
   override init() { isOfAnyThread = home.domain == nil }

@@ -6,7 +6,7 @@
 // @unchecked: the mutex guards the state that several threads use; the rest is used only at the stream's home.
 @usableFromInline final class SenderInbox<Output: Sendable, Failure: Error>: @unchecked Sendable {
   // Guarded by the mutex.
-  @usableFromInline let mutex = ManualMutex()
+  @usableFromInline let mutex = SystemMutex()
   @exclusivity(unchecked) @usableFromInline var pending = ContiguousArray<Output>()
   @exclusivity(unchecked) @usableFromInline var isScheduled = false
   /// True while values are accepted: no completion has been sent, and the loop is not closed.

@@ -19,7 +19,7 @@ public final class Future<Output, Failure: Error>: Publisher, _DeliversAtHome {
   @exclusivity(unchecked) @usableFromInline var result: Result<Output, Failure>?
   /// The subscribers that have not received the result, in the order in which they subscribed.
   @exclusivity(unchecked) @usableFromInline var waiting: [FutureSubscription<Output, Failure>] = []
-  @usableFromInline let mutex = ManualMutex()
+  @usableFromInline let mutex = SystemMutex()
   /// Notified when subscribers begin or stop waiting for the result, which comes from outside the stream.
   @usableFromInline let waits: FutureWaits
 

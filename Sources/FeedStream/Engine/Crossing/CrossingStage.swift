@@ -36,7 +36,7 @@ public import Synchronization
   private let waiting = Locked(FIFO<() -> Void>())
 
   // Guarded by the mutex: the values and the completion in transit to the lane.
-  @usableFromInline let mutex = ManualMutex()
+  @usableFromInline let mutex = SystemMutex()
   @exclusivity(unchecked) @usableFromInline var passing = ContiguousArray<Input>()
   @exclusivity(unchecked) @usableFromInline var passingEnding: Subscribers.Completion<Failure>?
   /// True if the lane has been notified that events are in transit.

@@ -37,7 +37,8 @@ import Synchronization
   /// The thread that is subscribing the stage to its publishers, from inside; 0 for none. Meanwhile, the stage doesn't
   /// move to a lane in which another thread hands down a subscription.
   private var beginner: UInt = 0
-  private let mutex = ManualMutex()
+  // Quiet, and without an allocation: almost every operator has a gate if its publisher may deliver on any thread.
+  private let mutex = QuietMutex()
 
   /// The condition under which a stage moves to the lane in which its first upstream hands down its subscription.
   @usableFromInline enum Following {

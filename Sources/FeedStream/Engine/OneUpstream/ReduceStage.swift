@@ -61,9 +61,10 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
   @inlinable func receive(completion: Subscribers.Completion<Failure>) {
     switch completion {
     case .finished where isHandling: hasEndedWithin = true
-    case .finished: conclude(cancelling: false)
+    // A stray completion must not take the result that waits for demand.
+    case .finished: if isLive { conclude(cancelling: false) }
     case .failure(let error):
-      if keepsValues, let values = last as? [Input] {
+      if keepsValues, isLive, let values = last as? [Input] {
         for value in values { StreamDiagnostics.dropped(value, name, .terminated) }
       }
       finish(.failure(Mode.failure(ofUpstream: error)))

@@ -99,7 +99,7 @@ extension Publishers {
 
 /// The values that `expand` has delivered, but not expanded yet. A publisher may deliver on a thread of its own.
 @usableFromInline final class ValuesToExpand<Value> {
-  private let mutex = ManualMutex()
+  private let mutex = SystemMutex()
   @exclusivity(unchecked) private var values = FIFO<Value>()
 
   @usableFromInline init() {}

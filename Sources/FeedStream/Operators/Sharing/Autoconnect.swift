@@ -27,7 +27,7 @@ extension Publishers {
     private final var isConnecting = false
     /// True when the connection that is being made has been cancelled.
     private final var isStopped = false
-    private final let mutex = ManualMutex()
+    private final let mutex = SystemMutex()
 
     @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
