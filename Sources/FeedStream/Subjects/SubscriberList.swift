@@ -88,12 +88,12 @@
 
   /// Delivers `input`, the new current value of a subject, with its version number. Skips a subscriber that has
   /// requested and received this value or a newer one while it was being sent. If `skipsOutdated` is true and a newer
-  /// value has been sent, skips all remaining subscribers, which have received the newer one.
+  /// value has been sent, skips all remaining subscribers; the value is dropped only for those that are behind.
   @inlinable func send(_ input: Output, version: Int) -> Delivery {
     sendToEach { entry in
-      guard entry.position < version else { return entry.position == version }
       let isCurrent = version == self.version
-      if !isCurrent, skipsOutdated { return entry.demand > .none }
+      if !isCurrent, skipsOutdated { return !entry.isBehind }
+      guard entry.position < version else { return entry.position == version }
       guard entry.spend() else {
         // If a newer value has been sent, that send decides whether the subscriber is behind.
         if isCurrent { entry.isBehind = true }

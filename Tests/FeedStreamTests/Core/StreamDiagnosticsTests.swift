@@ -72,6 +72,37 @@ import Testing
     #expect(dropped.isEmpty)
   }
 
+  @Test func `a property's value replaced during its delivery is reported if a subscriber misses the newer one too`() {
+    final class Model: ObservableObject { @Published var probe = Probe(number: 0) }
+    let cases: [(demand: Int, dropped: [String])] = [(2, []), (1, ["@Published 1 bufferFull"])]
+    for (demand, expected) in cases {
+      let model = Model()
+      let first = model.$probe.sink { if $0.number == 1 { model.probe = Probe(number: 2) } }
+      let recorder = model.$probe.record(demand: .max(demand))
+      #expect(drops { model.probe = Probe(number: 1) } == expected)
+      recorder.request(.max(1))
+      #expect(recorder.values.map(\.number) == [0, 2])
+      first.cancel()
+      recorder.cancel()
+    }
+  }
+
+  @Test func `a property's replaced value isn't reported if the newer one is requested during the delivery`() {
+    final class Model: ObservableObject { @Published var probe = Probe(number: 0) }
+    let model = Model()
+    var late: Recorder<Probe, Never>?
+    let first = model.$probe.sink {
+      guard $0.number == 1 else { return }
+      model.probe = Probe(number: 2)
+      late?.request(.max(1))
+    }
+    late = model.$probe.record(demand: .max(1))
+    #expect(drops { model.probe = Probe(number: 1) }.isEmpty)
+    #expect(late?.values.map(\.number) == [0, 2])
+    first.cancel()
+    late?.cancel()
+  }
+
   @Test func `the value that overflows a failing buffer is reported`() {
     let subject = PassthroughSubject<Probe, Boom>()
     let recorder = subject.buffer(size: 1, prefetch: .byRequest, whenFull: .customError { Boom() })

@@ -80,8 +80,8 @@ private final class TimingOut: Model {
   }
 }
 
-/// `subscribe(on:)`: subscribing, requesting and cancelling happen at the next opportunity. A value that is delivered
-/// within a request, after the cancellation, cancels immediately.
+/// `subscribe(on:)`: subscribing, requesting and cancelling happen at the next opportunity. Cancelling during a
+/// value that is delivered within a request cancels immediately, and so does such a value after the cancellation.
 private final class SubscribingOn: Model {
   private var asked: [Int] = []
   private var (isAsking, isCancelled) = (false, false)
@@ -93,7 +93,7 @@ private final class SubscribingOn: Model {
   }
   // The demand that is returned for a value passes directly upstream.
   override func answered(_ count: Int, _ probe: Int) -> [Effect] { [.request(0, count)] }
-  override func value(_ value: Int, _ source: Int) -> [Effect] { isAsking && isCancelled ? [.stopAll] : [.emit(value)] }
+  override func value(_ value: Int, _ source: Int) -> [Effect] { [.emit(value), .then(1)] }
   override func cancelled(_ probe: Int) -> [Effect] {
     isCancelled = true
     return [.wait(0, token: 2)]
@@ -108,6 +108,7 @@ private final class SubscribingOn: Model {
     }
   }
   override func then(_ token: Int, _ one: Int, _ other: Int) -> [Effect] {
+    if token == 1 { return isAsking && isCancelled ? [.stopAll] : [] }
     isAsking = false
     return []
   }

@@ -10,11 +10,13 @@ extension SerialLane {
     end(cancel)
   }
 
-  /// Runs `cancel` in the lane, after the work that waits there. In a closed lane, whose queue or loop runs no more work,
+  /// Runs `cancel` in the lane: after the work that waits there, or earlier if the current piece of work calls
+  /// ``runWaitingCancellations()`` or follows such a piece. In a closed lane, whose queue or loop runs no more work,
   /// `cancel` runs on this thread, or on the one that is running another cancellation.
   func end(_ cancel: @escaping () -> Void) {
     let (isClosed, duty) = state.withLock { state in
       state.cancellations.append(cancel)
+      signals.bitwiseOr(Signals.hasCancellation.rawValue, ordering: .relaxed)
       if !state.isClosed { append({ [self] in runCancellation() }, to: &state) }
       return (state.isClosed, state.takeOver())
     }
@@ -23,11 +25,19 @@ extension SerialLane {
 
   /// Runs the cancellations that wait behind the current piece of work, which may never end. Call this in the lane.
   func runWaitingCancellations() {
-    while let cancel = state.withLock({ $0.cancellations.popFirst() }) { cancel() }
+    while let cancel = state.withLock({ popCancellation(from: &$0) }) { cancel() }
   }
 
-  // Finds nothing if the cancellation has already run.
-  private func runCancellation() { state.withLock { $0.cancellations.popFirst() }?() }
+  // Finds nothing, or a later cancellation, if the cancellation has already run.
+  private func runCancellation() { state.withLock { popCancellation(from: &$0) }?() }
+
+  private func popCancellation(from state: inout State) -> (() -> Void)? {
+    let cancel = state.cancellations.popFirst()
+    if state.cancellations.isEmpty {
+      signals.bitwiseAnd(~Signals.hasCancellation.rawValue, ordering: .relaxed)
+    }
+    return cancel
+  }
 
   /// Runs the cancellations of a closed lane until there are no more.
   private func runCancellations() {
@@ -40,7 +50,7 @@ extension SerialLane {
   /// The next cancellation; if there is none, the lane is free when this returns.
   private func nextCancellation() -> (() -> Void)? {
     state.withLock { state in
-      if let cancel = state.cancellations.popFirst() { return cancel }
+      if let cancel = popCancellation(from: &state) { return cancel }
       isRunning = false
       runner.store(0, ordering: .relaxed)
       state.isBusy = false

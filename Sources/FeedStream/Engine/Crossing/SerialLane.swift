@@ -88,6 +88,8 @@ import Synchronization
     @usableFromInline static var revoked: Self { Self(rawValue: 1) }
     /// Other work waits in the lane.
     @usableFromInline static var hasWork: Self { Self(rawValue: 2) }
+    /// A cancellation is among the work that waits. Changed under the lock.
+    static var hasCancellation: Self { Self(rawValue: 4) }
   }
 
   /// - Parameters:

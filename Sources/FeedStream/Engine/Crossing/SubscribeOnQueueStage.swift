@@ -37,7 +37,8 @@
   }
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
-    isLive && (lane.currentSignals.isEmpty || isWanted()) ? down.receive(input) : .none
+    isLive && (lane.currentSignals.isDisjoint(with: [.revoked, .hasCancellation]) || isWanted())
+      ? down.receive(input) : .none
   }
 
   /// Runs the cancellations that wait in the lane. Upstream may be a sequence that delivers all its values in one piece

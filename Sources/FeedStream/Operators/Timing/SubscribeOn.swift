@@ -10,8 +10,13 @@ extension Publisher {
   /// ``Publisher/receive(on:options:)``. If `scheduler` is a queue, they arrive on that queue.
   ///
   /// **Demand:** reaches upstream on the scheduler, in the order of the requests. **Failure:** passes through.
-  /// **Cancellation:** nothing more is delivered; upstream is cancelled on the scheduler, or earlier if it still
-  /// delivers a value there. **Policy:** forwards.
+  /// **Cancellation:** nothing more is delivered; upstream is cancelled on the scheduler, or immediately if the
+  /// subscriber cancels while it receives a value there. **Policy:** forwards.
+  ///
+  /// If `scheduler` is a queue, a cancellation on another thread stops a sequence when the sequence's next value
+  /// arrives here. Put a `prefix` directly below an endless sequence if its values may not arrive: because `filter`
+  /// drops them, because a `receive(on:)` in between moves them to another queue, or because an operator below this
+  /// one, such as `flatMap` or `append`, subscribes to the sequence.
   ///
   /// - Parameters:
   ///   - scheduler: runs the calls to upstream.
@@ -83,9 +88,13 @@ extension Publishers {
       return .none
     }
     let more = down.receive(input)
-    // Upstream runs until the cancellation reaches it. If the subscriber cancelled while receiving the value, its
-    // demand is ignored.
-    return isLive ? more : .none
+    guard isLive else {
+      // The subscriber cancelled while receiving the value, so its demand is ignored. Upstream's next value may never
+      // arrive here.
+      stopUpstream()
+      return .none
+    }
+    return more
   }
 
   /// Cancels upstream, which is still delivering after the cancellation. Upstream may be a sequence that delivers all
