@@ -106,7 +106,7 @@ extension FeedCommand {
     var message = fullMessage(for: error)
     if status.isSuccess { printAndExit(message.isEmpty ? "" : message + "\n") }
     message = message.replacing(/Value to be set with flag '(.+?)' had already been set with flag '(.+?)'/) { flags in
-      flags.1 == flags.2 ? "Pass \(flags.1) only once." : "\(flags.2) can't be combined with \(flags.1)."
+      "\(flags.2) can't be combined with \(flags.1)."
     }
     if case SubscriptionFileError.notAList(let path, _) = error,
       path == SubscriptionFile(path: SubscriptionPlace.path()).path

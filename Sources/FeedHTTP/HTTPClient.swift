@@ -21,9 +21,10 @@ public protocol HTTPClient {
   /// Sends a request, and delivers the response's body as it arrives.
   ///
   /// Like ``get(_:)-(HTTPRequest)``, but delivers the response as soon as its head has arrived; the body reports later
-  /// failures. **Cancellation:** closes the transfer if the response has not been delivered. After that,
-  /// the transfer is closed when the subscription to the body is cancelled, or when the response is dropped without a
-  /// subscription to its body.
+  /// failures. A response with status 401, 407 or 417 may be delivered later, when the first bytes of its body have
+  /// arrived or its body has ended. **Cancellation:** closes the transfer if the response has not been delivered. After
+  /// that, the transfer is closed when the subscription to the body is cancelled, or when the response is dropped
+  /// without a subscription to its body.
   ///
   /// In one chain, `client.open(request).flatMapLatest { $0.body }` delivers all bytes that arrive. `flatMap` holds a
   /// chunk until it is requested, and drops it if the connection is cut.

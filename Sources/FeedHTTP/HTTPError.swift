@@ -61,7 +61,8 @@ public struct HTTPError: Error, Hashable, Sendable {
   }
 
   public var kind: Kind
-  /// The host of the request, and its port if it isn't the scheme's default.
+  /// The host of the request, and its port if it isn't the scheme's default. Empty if the URL has no host, unless it
+  /// is a file's: then it is that URL.
   public var host: String
   /// A more specific cause, such as the system's own message; for display.
   public var cause: String

@@ -69,6 +69,11 @@ import Testing
         let run = try await FeedBinary.run([command[0], secret] + load + command.dropFirst())
         #expect((run.output + run.errors).contains(body == feed ? "/a.jpg" : "/2.xml"), "\(run)")
         #expect(!(run.output + run.errors).contains("secret"), "\(run)")
+        guard body != feed else { return }
+        // The page's links can be copied: an ellipsis isn't the password.
+        let link = url.replacing("/feed.json", with: "/2.xml")
+        let isHint = command == ["load"]
+        #expect((run.output + run.errors).contains(isHint ? "feed load \(link) --user name:password" : link), "\(run)")
       }
     }
   }

@@ -176,7 +176,7 @@ import Testing
       }
       let again = try await FeedBinary.run(["load", url, "--cache", cache, "--max-age", "none"])
       #expect(again.status == 0)
-      #expect(again.output.hasPrefix("8 images saved "))
+      #expect(again.output.hasPrefix("8 images from \(url), saved 7 days ago "))
     }
   }
 

@@ -32,7 +32,7 @@ enum Inspection {
 
   private static func object(_ link: FeedLink) -> String {
     let title = link.title.map { ",\"title\":\(FeedJSON.quoted($0))" } ?? ""
-    let address = FeedJSON.quoted(link.address.withoutPossiblePassword)
+    let address = FeedJSON.quoted(link.addressWithoutUser)
     return "{\"url\":\(address)\(title),\"type\":\(FeedJSON.quoted(link.type))}"
   }
 }
@@ -43,7 +43,7 @@ extension Inspection {
     case .page(let links):
       "A web page that links to \(links.count == 1 ? "a feed" : "\(links.count) feeds"):\n"
         + links.map { link in
-          "  \(link.address.withoutPossiblePassword.printable)\(link.title.map { "  \($0.printable)" } ?? "")"
+          "  \(link.addressWithoutUser.printable)\(link.title.map { "  \($0.printable)" } ?? "")"
             + "  \(link.type.printable)\n"
         }
         .joined()

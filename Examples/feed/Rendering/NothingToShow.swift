@@ -71,7 +71,11 @@ extension NothingToShow {
   /// The advice to run a command with one of a page's URLs, each quoted for a shell: a page chooses its URLs.
   static func choice(of links: [FeedLink], for command: String) -> String {
     "choose one:\n"
-      + links.prefix(10).map { "  \(command) \($0.address.withoutPossiblePassword.shellWord)" }.joined(separator: "\n")
+      + links.prefix(10).map { link in
+        let address = link.addressWithoutUser
+        return "  \(command) \(address.shellWord)" + (address == link.address ? "" : " --user name:password")
+      }
+      .joined(separator: "\n")
   }
 
   private var adviceOnServer: String {

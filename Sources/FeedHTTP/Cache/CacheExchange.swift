@@ -12,6 +12,8 @@ final class CacheExchange: PullSource {
   @exclusivity(unchecked) private var subscription: PullSubscription<HTTPResponse, HTTPError>?
   /// The caller's time limit for all hops together.
   private let timeout: StreamInstant.Stride
+  /// The shortest time limit of a request.
+  private static let leastTime = StreamInstant.Stride.milliseconds(1)
   private var redirects: [HTTPRedirect] = []
   private var began: StreamInstant?
   private let steps = CacheSteps()
@@ -28,17 +30,14 @@ final class CacheExchange: PullSource {
   func wanted(by subscription: PullSubscription<HTTPResponse, HTTPError>) -> Bool {
     guard began == nil else { return false }
     self.subscription = subscription
-    began = now
+    began = client.instant
     hop()
     return false
   }
 
-  /// The time on the client's scheduler, because the wall clock may be set meanwhile; without a scheduler, the wall
-  /// clock's time.
-  private var now: StreamInstant {
-    if let scheduler = client.scheduler { return scheduler.now }
-    let seconds = client.now().timeIntervalSince1970
-    return StreamInstant(nanoseconds: Int64(min(max(seconds, 0), 9e9) * 1e9))
+  /// The part of the caller's time limit that has not passed.
+  private var timeLeft: StreamInstant.Stride {
+    timeout - max(0, began.map { $0.distance(to: client.instant) } ?? 0)
   }
 
   func cancelled(_: PullSubscription<HTTPResponse, HTTPError>) {
@@ -144,14 +143,24 @@ final class CacheExchange: PullSource {
     case .success(let response):
       let request = CacheRequest(self.request, limit: timeout)
       guard isFirst || outcome.mayBeShared(by: request, at: client.now()) else {
-        flight = nil
-        return fly(request, stored: outcome.stored, isShared: false)
+        return resend(outcome.stored)
       }
       answer(response, isLast: false)
     case .failure(var error):
-      if case .timedOut = error.kind, !redirects.isEmpty { error.cause = "the limit is \(timeout.duration.brief)" }
+      if case .timedOut = error.kind {
+        // That request began earlier, or had less time left after redirects.
+        if !isFirst, flight?.isOutOfTime == true, timeLeft >= Self.leastTime { return resend(outcome.stored) }
+        if request.timeout != timeout { error.cause = "the limit is \(timeout.duration.brief)" }
+      }
       complete(.failure(error))
     }
+  }
+
+  /// Sends the request separately, in the time that is left.
+  private func resend(_ stored: HTTPStoredResponse?) {
+    flight = nil
+    request.timeout = max(Self.leastTime, timeLeft)
+    fly(CacheRequest(request, limit: timeout), stored: stored, isShared: false)
   }
 
   /// Handles the flight's completion: everything that had to be stored has been stored.
@@ -183,8 +192,7 @@ final class CacheExchange: PullSource {
   private func follow(_ next: HTTPRequest) {
     leave()
     request = next
-    let passed = began.map { $0.distance(to: now) } ?? 0
-    request.timeout = max(.milliseconds(1), timeout - max(0, passed))
+    request.timeout = max(Self.leastTime, timeLeft)
     hop()
   }
 

@@ -33,6 +33,8 @@ final class CacheFlight {
   // The exchange that started this flight gets the response, whatever it is.
   private weak var first: CacheExchange?
   private var requested: Date
+  /// The time at which the request's timeout has passed.
+  private let due: StreamInstant
   /// True until the response arrives.
   private(set) var isPending = true
   private var isOutdated = false
@@ -48,6 +50,7 @@ final class CacheFlight {
     self.isShared = isShared
     self.isInBackground = isInBackground
     requested = client.now()
+    due = client.instant.advanced(by: request.request.timeout)
   }
 
   func join(_ exchange: CacheExchange) {
@@ -70,6 +73,9 @@ final class CacheFlight {
 
   /// The time limit of the request, which may be the rest of a longer one.
   var timeout: StreamInstant.Stride { request.request.timeout }
+
+  /// True if that time has passed. A request may also time out earlier, while it connects.
+  var isOutOfTime: Bool { due <= client.instant }
 
   /// The key of the stored responses that this flight changes.
   var key: String { request.key }
@@ -165,7 +171,7 @@ final class CacheFlight {
       client.report(.unusable("\(error)"), request.request)
       return deliver(Outcome(result: .success(.gatewayTimeout(from: request.request.url, at: now))), nil)
     }
-    deliver(Outcome(result: .failure(error)), nil)
+    deliver(Outcome(result: .failure(error), stored: stored), nil)
   }
 
   private func useStored(at now: Date, _ isDisconnected: Bool, _ cause: String) -> Bool {

@@ -25,7 +25,8 @@ extension HTTPClient {
   /// - **Methods other than GET**, and requests with a body, bypass the cache. If a request that may change something
   ///   succeeds, the responses stored for its URL are removed, and so are those for any URLs of the same origin that
   ///   its response refers to (section 4.4).
-  /// - **Equal requests in flight** wait for the response to the first one, and use it if the rules allow that.
+  /// - **Equal requests in flight** wait for the response to the first one, and use it if the rules allow that. If the
+  ///   first request times out while others have time left, each of them is sent separately.
   /// - **Redirects** are followed by the cache: each hop is stored separately, without its body.
   ///
   /// A stored response is delivered without `Set-Cookie`: its cookies are set once, when it arrives. To use a cookie
@@ -117,6 +118,14 @@ public final class CachedHTTPClient: HTTPClient {
           .append(answer).eraseToAnyPublisher()
       }
       .eraseToAnyPublisher()
+  }
+
+  /// The time on the client's scheduler, because the wall clock may be set meanwhile; without a scheduler, the wall
+  /// clock's time.
+  var instant: StreamInstant {
+    if let scheduler { return scheduler.now }
+    let seconds = now().timeIntervalSince1970
+    return StreamInstant(nanoseconds: Int64(min(max(seconds, 0), 9e9) * 1e9))
   }
 
   func report(_ kind: HTTPCacheEvent.Kind, _ request: HTTPRequest) {

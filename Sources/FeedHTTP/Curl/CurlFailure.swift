@@ -117,9 +117,10 @@ enum CurlLibrary {
 }
 
 extension URL {
-  /// The host, and the port if there is one.
+  /// The host, and the port if there is one; a file's whole URL. Empty for any other URL without a host, because a
+  /// password in it may not be recognizable.
   package var hostAndPort: String {
-    var host = host(percentEncoded: false) ?? absoluteString
+    var host = host(percentEncoded: false) ?? (isFileURL ? absoluteString : "")
     // Brackets separate an IPv6 address from the port.
     if host.contains(":"), !host.hasPrefix("[") { host = "[\(host)]" }
     return port.map { "\(host):\($0)" } ?? host

@@ -97,6 +97,8 @@ public final class CurlHTTPClient: HTTPClient {
     for exchange in admission.removeAll() + running.compactMap(\.exchange) { exchange.fail(.closed) }
     spare = []
     multi.close()
+    // They retain this client, and nothing reads them anymore.
+    (arrivals, uploads) = ([], [])
   }
 }
 

@@ -53,7 +53,8 @@ class HTTPExchange {
 
   /// The destination of the body as it arrives; if there is none, the body is collected.
   var stream: BodyStream? { nil }
-  /// Called when the response's head, or bytes for ``stream``, have arrived.
+  /// Called when the head of the final response, or bytes for ``stream``, have arrived. After the head of a 401, 407 or
+  /// 417, libcurl may send the request again.
   func noteArrival() {}
   /// Called when the request has failed, before `transfer` is used for another request.
   func keepHead(of transfer: CurlTransfer) {}

@@ -14,17 +14,18 @@ struct ResponseReader: ~Copyable {
   private var lines: [UInt8] = []
   private var headerBytes = 0
   private var headerLines = 0
-  private var isHeaderWhole = false
+  private(set) var isHeaderWhole = false
   private(set) var status = 0
   /// True if a response had status 417: libcurl never again waits for consent in this transfer.
   private(set) var hasRefusedExpectation = false
   /// True if the server has given its consent to a body (status 100).
   private(set) var hasConsented = false
-  private var hasLocation = false
+  /// True if the response is a redirect that the client or its caller follows, whose body isn't needed.
+  private(set) var isRedirect = false
   /// True if the last line belongs to a field that delimits the body.
   private var isFramingLine = false
-  /// True if a field continues on another line.
-  private var isFolded = false
+  /// True if the header may have a `Content-Encoding`.
+  private var mayBeCoded = false
   /// True if the header specifies how the body is delimited.
   private var isFramed = false
   /// The value of `Content-Length`.
@@ -77,8 +78,8 @@ struct ResponseReader: ~Copyable {
     isHeaderWhole = false
     status = 0
     hasConsented = false
-    hasLocation = false
-    isFolded = false
+    isRedirect = false
+    mayBeCoded = false
     isFramingLine = false
     isFramed = false
     length = nil
@@ -92,11 +93,6 @@ struct ResponseReader: ~Copyable {
 
   /// The size of the header so far, including the headers of redirects.
   var headerSize: (lines: Int, bytes: Int) { (headerLines, headerBytes) }
-
-  /// True if the response is a redirect that the client or its caller follows, whose body isn't needed.
-  var isRedirect: Bool {
-    skipsRedirectBodies && hasLocation && isHeaderWhole && HTTPRedirect.statuses.contains(status)
-  }
 
   /// True if the server refuses what the request expects of it (RFC 9110, section 15.5.18).
   var isRefusal: Bool { isHeaderWhole && status == 417 }
@@ -160,8 +156,8 @@ extension ResponseReader {
       lines.removeAll(keepingCapacity: true)
       coding = ""
       isHeaderWhole = false
-      hasLocation = false
-      isFolded = false
+      isRedirect = false
+      mayBeCoded = false
       // HTTP/2 and later delimit bodies with frames.
       isFramed = !line.begins(with: "http/1")
       length = nil
@@ -171,7 +167,7 @@ extension ResponseReader {
       if status == 100 { hasConsented = true }
       return true
     case UInt8(ascii: "C"), UInt8(ascii: "c"):
-      if decodesContent, line.begins(with: "content-encoding:") { note(coding: line.dropFirst(17)) }
+      if decodesContent, line.begins(with: "content-encoding") { mayBeCoded = true }
       // libcurl ignores a length with more than 18 digits, and then reads until the connection ends.
       if line.begins(with: "content-length:") {
         isFramingLine = true
@@ -181,8 +177,6 @@ extension ResponseReader {
         if let length, length != digits { return fail(.notHTTP, "two different Content-Length values") }
         length = digits
       }
-    case UInt8(ascii: "L"), UInt8(ascii: "l"):
-      if line.begins(with: "location:") { hasLocation = line.dropFirst(9).contains { $0 > 0x20 } }
     case UInt8(ascii: "T"), UInt8(ascii: "t"):
       if line.begins(with: "transfer-encoding:") {
         isFramingLine = true
@@ -193,7 +187,7 @@ extension ResponseReader {
       if continuesFraming { return fail(.notHTTP, "Content-Length or Transfer-Encoding continues on another line") }
       unfold()
     case 0x0D, 0x0A:
-      if isFolded { readFolded() }
+      readFields()
       isHeaderWhole = true
       endsWithConnection =
         !isFramed && !isHead && status >= 200 && status != 204 && status != 304
@@ -217,22 +211,21 @@ extension ResponseReader {
 
   /// Joins the next line to the one before it (RFC 9112, section 5.2).
   private mutating func unfold() {
-    isFolded = true
     while let last = lines.last, last == 0x0A || last == 0x0D { lines.removeLast() }
   }
 
-  /// Reads the fields again whose first lines may not have been the whole value.
-  private mutating func readFolded() {
-    let headers = headers
-    hasLocation = headers["Location"]?.isEmpty == false
-    coding = ""
-    guard decodesContent else { return }
-    for value in headers.values(of: "Content-Encoding") { note(coding: value.utf8) }
-  }
-
-  private mutating func note(coding value: some Collection<UInt8>) {
-    let names = String(decoding: value, as: UTF8.self).lowercased().split { $0.isWhitespace || $0 == "," }
-    coding = ([coding] + names.map(String.init)).filter { !$0.isEmpty && $0 != "identity" }.joined(separator: ",")
+  /// Reads the fields that decide what happens to the body as `HTTPHeaders` does: a value may continue on another line,
+  /// and a space may follow a name. Otherwise, a response could be delivered and then followed as a redirect.
+  private mutating func readFields() {
+    // The status rules most responses out, and reading the header takes longer.
+    if skipsRedirectBodies, HTTPRedirect.statuses.contains(status) {
+      isRedirect = HTTPRedirect.isRedirect(status, headers)
+    }
+    guard mayBeCoded else { return }
+    let names = headers.values(of: "Content-Encoding").flatMap { value in
+      value.lowercased().split { $0.isWhitespace || $0 == "," }
+    }
+    coding = names.filter { $0 != "identity" }.joined(separator: ",")
   }
 }
 

@@ -36,7 +36,10 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
   /// Delivers the bytes that have arrived.
   func deliverArrived() {
     isNoted = false
-    if settle != nil, case .running(let transfer) = state { open(transfer.head(of: self)) }
+    // The transfer may have begun another request since the bytes arrived.
+    if settle != nil, case .running(let transfer) = state, transfer.reader.isHeaderWhole {
+      open(transfer.head(of: self))
+    }
     serve()
   }
 

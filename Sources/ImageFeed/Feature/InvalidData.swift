@@ -50,10 +50,10 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
         + "otherwise check the URL."
     case .pageOfFeed(let link):
       "The server sent a web page where a feed was expected. The page links to a feed: "
-        + "\(Self.shown(link.address))."
+        + "\(link.addressWithoutUser.printable(limit: 200))."
     case .severalFeeds(let links):
       "The server sent a web page that links to \(links.count) feeds. Choose one: "
-        + links.prefix(10).map { Self.shown($0.address) }.joined(separator: ", ") + "."
+        + links.prefix(10).map { $0.addressWithoutUser.printable(limit: 200) }.joined(separator: ", ") + "."
     case .listOfFeeds: "The server's response is a list of feeds (OPML), not a feed."
     case .cutOff(let images):
       "The server's response is cut off: its end is missing after \(images.count) \(images.count == 1 ? "image" : "images")."
@@ -93,12 +93,6 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
   /// Same as ``description``.
   public var errorDescription: String? { description }
 
-  /// A URL from a page, which may have the user and the password of the page's own URL.
-  private static func shown(_ address: String) -> String {
-    let url = URL(string: address)
-    return (url?.user == nil ? address : url?.withoutUser.absoluteString ?? address).printable(limit: 200)
-  }
-
   private static func describe(status: Int) -> String {
     let advice =
       switch status {
@@ -113,5 +107,13 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
       default: ""
       }
     return "The server responded with status \(status)\(advice)."
+  }
+}
+
+extension FeedLink {
+  /// The URL for display, without the user and the password that it may have from the page's own URL.
+  package var addressWithoutUser: String {
+    guard let url = URL(string: address), url.user != nil else { return address }
+    return url.withoutUser.absoluteString
   }
 }

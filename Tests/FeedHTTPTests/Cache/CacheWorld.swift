@@ -109,7 +109,7 @@ final class CacheWorld {
 final class ScriptedOrigin: HTTPClient {
   let time: VirtualTimeScheduler
   var answers: [CacheWorld.Answer] = []
-  /// The time that a response takes.
+  /// The time that a response takes; if that is longer than the request's timeout, the request times out.
   var latency: StreamInstant.Stride = 0
   private(set) var requests: [HTTPRequest] = []
   private(set) var cancelled = 0
@@ -122,8 +122,11 @@ final class ScriptedOrigin: HTTPClient {
     Deferred { [self] in
       let number = requests.count
       requests.append(request)
+      let isLate = latency > request.timeout
+      let late = HTTPError(.timedOut(.response), host: "example.com")
       return Result.Publisher(answer(to: request, number))
-        .delay(for: latency, scheduler: time)
+        .delay(for: min(latency, request.timeout), scheduler: time)
+        .flatMap { Result<HTTPResponse, HTTPError>.Publisher(isLate ? .failure(late) : .success($0)) }
         .handleEvents(receiveCancel: { [self] in cancelled += 1 })
     }
     .eraseToAnyPublisher()

@@ -70,9 +70,27 @@ import Testing
       let early = world.begin(world.request([], "/old"))
       world.wait(19)
       let late = world.begin(world.request([], "/new"))
+      world.origin.latency = 5
       time.run()
       #expect(early.value.status == 200 && late.value.status == 200)
       #expect(world.origin.requests.map(\.timeout) == [.seconds(30), .seconds(30), .seconds(10)])
+    }
+  }
+
+  @Test func `a request that waits for another one doesn't fail with that one's timeout`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.response(301, [fresh, ("Location", "/new")]), .response(200, [fresh])]
+      world.origin.latency = 29
+      let early = world.begin(world.request([], "/old"))
+      world.wait(29)
+      world.origin.latency = 2
+      world.wait(0.1)
+      let late = world.begin(world.request([], "/new"))
+      time.run()
+      #expect(early.value.error == .timedOut(.response) && late.value.status == 200 && late.value.isOver)
+      #expect(world.origin.requests.map { $0.url.path() } == ["/old", "/new", "/new"])
+      #expect(world.origin.requests.map(\.timeout) == [.seconds(30), .seconds(1), .milliseconds(29_100)])
     }
   }
 
@@ -85,6 +103,8 @@ import Testing
       let all = (0..<3).map { _ in world.begin(world.request()) }
       time.run()
       #expect(Set(all.map(\.value.body)) == ["body 0", "body 1", "body 2"])
+      // The time that passed while they waited counts.
+      #expect(world.origin.requests.map(\.timeout) == [.seconds(30), .seconds(28), .seconds(28)])
       #expect(all.allSatisfy { $0.value.isOver })
     }
   }

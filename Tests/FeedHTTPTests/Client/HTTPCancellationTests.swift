@@ -148,6 +148,30 @@ extension HTTPCancellationTests {
     #expect(probes.filter { $0.error?.kind == .closed }.count == 3)
   }
 
+  @Test(arguments: ["204 No Content", "200 OK"])
+  func `a client that is closed while a streamed response is delivered is released`(status: String) {
+    let origin = RawOrigin.answering { _ in RawOrigin.answer(status) }
+    defer { origin.stop() }
+    let loop = EventLoop()
+    weak var released: CurlHTTPClient?
+    var isOpen = false
+    do {
+      var configuration = CurlHTTPClient.Configuration()
+      configuration.usesProxies = false
+      let client = CurlHTTPClient(on: loop, configuration)
+      released = client
+      let opening = client.open(HTTPRequest(origin.url())).sink { _ in
+      } receiveValue: { [weak client] _ in
+        isOpen = true
+        client?.close()
+      }
+      loop.run()
+      opening.cancel()
+    }
+    #expect(isOpen && released == nil)
+    loop.close()
+  }
+
   @Test func `a client is released with its last request`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }

@@ -132,6 +132,13 @@ import Testing
     #expect(HTTPBench().run(origin.url()).error?.kind == .encoding)
   }
 
+  @Test(arguments: ["Content-Encoding : gzip", "Content-Encoding:\r\n gzip", "Content-Encoding: identity , GZIP"])
+  func `a content coding is recognized, however its field is spelled`(field: String) {
+    let origin = RawOrigin.answering { [body = Compression.gzip(text)] _ in RawOrigin.answer("200 OK", [field], body) }
+    defer { origin.stop() }
+    #expect(HTTPBench().run(origin.url()).response?.body == text)
+  }
+
   @Test func `an identity coding and an empty body are delivered unchanged`() {
     for (coding, body) in [("identity", Data("plain".utf8)), ("gzip", Data())] {
       let origin = answering(coding, body)

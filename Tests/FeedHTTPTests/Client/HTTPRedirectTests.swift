@@ -41,6 +41,23 @@ import Testing
     #expect(HTTPBench().run(origin.url()).response?.body == Data("/moved".utf8))
   }
 
+  @Test(
+    arguments: [["Location : /moved"], ["Location: /moved", "Location:"], ["Location:", " /moved"]], ["", "moved"])
+  func `a streamed redirect is followed, however its header spells the target`(fields: [String], body: String) {
+    let origin = RawOrigin.answering { request in
+      request.path == "/feed"
+        ? RawOrigin.answer("302 Found", fields, Data(body.utf8))
+        : RawOrigin.answer("200 OK", ["X-Name: value"], Data(request.path.utf8))
+    }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    let probe = StreamProbe(bench.client.open(HTTPRequest(origin.url())))
+    bench.loop.run()
+    #expect(probe.response?.status == 200 && probe.response?.headers["X-Name"] == "value")
+    #expect(probe.response?.url == origin.url("/moved"))
+    #expect(probe.bytes == Data("/moved".utf8) && probe.completion == .finished)
+  }
+
   @Test func `a redirect without a target is a response`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer("302 Found", ["Location: "], Data("here".utf8)) }
     defer { origin.stop() }
