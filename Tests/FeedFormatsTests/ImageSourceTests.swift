@@ -122,6 +122,9 @@ import Testing
     ("<STYLE><img src=b.jpg></Style ><textarea><img src=c.jpg></textarea><img src=a.jpg>", "https://example.org/a.jpg"),
     ("<script src=s.js /><img src=a.jpg>", "https://example.org/a.jpg"),
     ("<script><style><img src=a.jpg>", "https://example.org/a.jpg"),
+    ("<textarea><script>s='<img src=b.jpg>'</script><img src=a.jpg>", "https://example.org/a.jpg"),
+    ("<p title='Use <script> here'><img src=a.jpg></p><script src=s.js></script>", "https://example.org/a.jpg"),
+    ("<a title='<img src=b.jpg>'><img src=a.jpg></a>", "https://example.org/a.jpg"),
     // A descriptor with width and height, a list separated only by spaces, and a descriptor that isn't a size.
     ("<img srcset='b.jpg 900w 600h, c.jpg 100w 50h' src=a.jpg>", "https://example.org/b.jpg"),
     ("<img srcset='a,b.jpg 1x,c.jpg 2x' src=a.jpg>", "https://example.org/c.jpg"),

@@ -258,8 +258,9 @@ import Testing
     #expect(document.repairs == ["a < that doesn't begin a tag was kept as text"])
   }
 
-  @Test func `a bare less-than sign before hundreds of words is kept`() throws {
-    let words = "if x <y" + String(repeating: " word", count: 300)
+  @Test(arguments: ["", ", n = 3 and m=''"])
+  func `a bare less-than sign before hundreds of words is kept`(beginning: String) throws {
+    let words = "if x <y" + beginning + String(repeating: " word", count: 300)
     let document = try expectBoth(feed(item(1, extra: "<description>\(words)</description>") + item(2)))
     #expect(document.items[0].summary?.value == words)
     #expect(document.repairs == ["a < that doesn't begin a tag was kept as text"])

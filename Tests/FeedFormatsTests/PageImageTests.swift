@@ -10,6 +10,10 @@ import Testing
   @Test(arguments: [
     ("<meta property=og:image content=/1.jpg>", "https://example.com/1.jpg"),
     ("<SCRIPT>x</SCRIPT><meta property=og:image content=/1.jpg>", "https://example.com/1.jpg"),
+    (
+      "<body title='<textarea>'><meta property=og:image content=/1.jpg><textarea>x</textarea>",
+      "https://example.com/1.jpg"
+    ),
     ("<META CONTENT='x.jpg?a&amp;b' NAME='OG:Image'/>", "https://example.com/a/x.jpg?a&b"),
     ("<base href='http://cdn/x/'><meta property=og:image content=y.png>", "http://cdn/x/y.png"),
     ("<meta property=og:image content=y.png><base href='http://cdn/x/'>", "http://cdn/x/y.png"),
@@ -71,10 +75,17 @@ import Testing
     #expect(image(space + " " + tag) == nil)
   }
 
+  @Test(arguments: ["<script>", "<!--", "<textarea>"])
+  func `an image in a script or a comment whose end isn't read isn't a page's image`(start: String) {
+    let rest = String(repeating: " ", count: PageImage.mostBytes)
+    let hidden = start + "<img src=hidden.jpg width=900 height=900>" + rest
+    #expect(image("<img src=p.jpg width=640 height=400>" + hidden) == "https://example.com/a/p.jpg")
+  }
+
   /// A scanner that searches for an end repeatedly would take quadratic time for each of these.
   @Test(arguments: [
     "<", "<!--", "<meta ", "<script>", "<script></x>", "<script ", "<style/>", "<img ",
-    "<meta property=og:image content='", "<a<b",
+    "<meta property=og:image content='", "<a<b", "<a title='", "<a title=\"'", "<textarea><script>",
   ])
   func `a page that repeats one part endlessly is read in linear time`(part: String) {
     let page = String(repeating: part, count: 2 * PageImage.mostBytes / part.utf8.count)

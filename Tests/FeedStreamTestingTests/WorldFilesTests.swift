@@ -6,10 +6,10 @@ import Testing
 
 @Suite(.settled) struct WorldFilesTests {
   private func write(
-    _ chunks: [Chunk], _ writing: FileWriting, _ time: VirtualTimeScheduler
+    _ chunks: [Chunk], to path: String = "f", _ writing: FileWriting, _ time: VirtualTimeScheduler
   ) -> (isDone: Bool, name: String?, unwritten: Chunk?) {
     var result: (Bool, String?, Chunk?) = (false, nil, nil)
-    let all = chunks.publisher.write(to: File("f"), writing, on: time).sink {
+    let all = chunks.publisher.write(to: File(path), writing, on: time).sink {
       switch $0 {
       case .finished: result.0 = true
       case .failure(let error): result = (false, (error.cause as? SystemError)?.name, Chunk(joining: error.unwritten))
@@ -327,6 +327,14 @@ import Testing
     }
   }
 
+  @Test func `writing atomically to a path that ends in a slash creates no folder`() {
+    withVirtualTime { time in
+      #expect(write(["x"], to: "new/", .atomically, time).name == "ENOENT")
+      #expect(write(["y"], to: "new", .atomically, time).isDone)
+      #expect(time.files["new"] == "y")
+    }
+  }
+
   @Test(arguments: ["a\0b", "new/", "folder", "folder/", "file/", String(repeating: "x", count: 256)])
   func `a path is refused as the system refuses it`(_ name: String) throws {
     func codes(_ files: any FileSystem, in root: String) -> [Int32] {
@@ -346,9 +354,10 @@ import Testing
         defer { room.deallocate() }
         _ = try files.open(path, .reading).read(into: room, at: nil)
       }
-      let looking = code { () throws(SystemError) in _ = try files.status(of: path) }
+      var isThere = false
+      let looking = code { () throws(SystemError) in isThere = try files.status(of: path) != nil }
       let listing = code { () throws(SystemError) in _ = try files.openFolder(path, below: nil) }
-      return writing + [reading, looking, listing]
+      return writing + [reading, looking, listing, isThere ? 1 : 0]
     }
     let folder = TemporaryFolder()
     try FileManager.default.createDirectory(atPath: folder.file("folder"), withIntermediateDirectories: false)

@@ -234,6 +234,23 @@ import Testing
     }
   }
 
+  @Test func `a terminal delivers keys again when the one that was read later is no longer read`() throws {
+    try withVirtualTime { time in
+      let (first, second) = try (Terminal(on: time), Terminal(on: time))
+      var keys: [TerminalKey] = []
+      let reading = first.keys.sink(receiveCompletion: { _ in }, receiveValue: { keys.append($0) })
+      let other = second.keys.sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+      time.terminal.press("a")
+      time.run()
+      #expect(keys.isEmpty)
+      other.cancel()
+      time.terminal.press("b")
+      time.run()
+      #expect(keys == [.character("b")])
+      reading.cancel()
+    }
+  }
+
   @Test func `a subscriber that cancels at the terminal's first size leaves no watch`() throws {
     final class Canceller: Subscriber {
       var subscription: (any Subscription)?

@@ -143,6 +143,7 @@ struct VirtualNetworkTests {
     network.serve("example.com") { _, _ in .answer(Data(count: 10)).arriving(in: 1, every: 1) }
     network.fail(Outage(time.now.advanced(by: 3.5)..<time.now.advanced(by: 4)))
     #expect(read(HTTPRequest(url), othersAfter: 10) == "4, then receive")
+    #expect(network.log.last?.bytes == 4)
   }
 
   @Test func `a body that has arrived completely doesn't time out, however late it is read`() {

@@ -1,5 +1,5 @@
 /// The images in HTML text, in order: the `<img>` elements that show something, and aren't in a comment, a script, a
-/// style or a text area.
+/// style, a text area or another tag's attribute.
 ///
 /// An `<img>` without its own URL gets the URL of the widest image that the `<source>` elements in its `<picture>`
 /// offer.
@@ -14,15 +14,19 @@ struct HTMLImages {
   }
 
   private let html: Bytes
+  private let isCutOff: Bool
   private var index = 0
   private var endsComments = true
-  private var endsRawText = true
+  /// The kinds of scripts, styles and text areas that have no end tag after the current index.
+  private var missing: Set<Int> = []
   private var tag: XMLTag
   /// The URL of the widest image so far in the current `<picture>`.
   private var offered: (address: [UInt8], width: Int?)?
 
-  init(_ html: Bytes) {
+  /// - Parameter isCutOff: true if the text is only a beginning, so that an element without an end tag may have one.
+  init(_ html: Bytes, isCutOff: Bool = false) {
     self.html = html
+    self.isCutOff = isCutOff
     tag = XMLTag(bytes: html, isXML: false)
   }
 
@@ -30,31 +34,39 @@ struct HTMLImages {
     while let start = html.firstIndex(of: UInt8(ascii: "<"), from: index, to: html.count) {
       index = start + 1
       if html.starts(with: "<!--", at: start) {
-        // Without an end, this isn't a comment, and neither is any later `<!--`.
-        if endsComments, let end = html.part(start, html.count).firstRange(of: "-->") {
-          index = start + end + 3
+        // Without an end, this isn't a comment, and neither is any later `<!--`, unless the end is cut off.
+        if endsComments, let end = html.firstRange(of: "-->", from: start) {
+          index = end + 3
+        } else if isCutOff {
+          index = html.count
         } else {
           endsComments = false
         }
         continue
       }
-      if endsRawText, let end = html.endOfRawText(at: start) {
-        // Without an end tag, only this start tag is skipped, and no later element is searched for its end.
-        endsRawText = end < html.count
-        if endsRawText { index = end }
-        continue
+      if let kind = html.rawTextKind(at: start), !missing.contains(kind) {
+        let end = html.endOfRawText(kind, at: start)
+        if end < html.count || isCutOff {
+          index = end
+          continue
+        }
+        // Only the start tag is skipped, and no later element of this kind is searched for its end.
+        missing.insert(kind)
       }
       if html.beginsTag("picture", at: index) || html.startsIgnoringCase(with: "/picture", at: index) { offered = nil }
       let isImage = html.beginsTag("img", at: index)
-      guard isImage || html.beginsTag("source", at: index) else { continue }
-      guard let end = tag.readInHTML(at: start, attributes: 256) else { continue }
+      let isSource = html.beginsTag("source", at: index)
+      // Every tag is read, because another tag's attributes may contain `<script>` or `<img>`.
+      guard index < html.count, html[index].isLetter, let end = tag.readInHTML(at: start, attributes: 256) else {
+        continue
+      }
       index = end
       if isImage {
         if var image = image {
           image.alt = alt
           return image
         }
-      } else if let wide = widest, wide.width ?? 0 > offered?.width ?? -1 {
+      } else if isSource, let wide = widest, wide.width ?? 0 > offered?.width ?? -1 {
         offered = wide
       }
     }

@@ -1,7 +1,7 @@
 /// The elements of a web page with the given names, in order, except for those in comments, scripts, styles and text
 /// areas.
 ///
-/// The page is untrusted: each byte is read once, and a tag has at most 256 attributes.
+/// The page is untrusted: it is read in linear time, and a tag has at most 256 attributes.
 struct PageElements {
   private let html: Bytes
   private let names: [StaticString]
@@ -24,12 +24,14 @@ struct PageElements {
       index = start + 1
       if html.starts(with: "<!--", at: start) {
         index = html.firstRange(of: "-->", from: start).map { $0 + 3 } ?? html.count
-      } else if let end = html.endOfRawText(at: start) {
-        index = end
-      } else if let name = names.first(where: { html.beginsTag($0, at: index) }) {
+      } else if let kind = html.rawTextKind(at: start) {
+        index = html.endOfRawText(kind, at: start)
+      } else if index < html.count, html[index].isLetter {
+        // Every tag is read, because another tag's attributes may contain `<script>`.
+        let name = names.first { html.beginsTag($0, at: index) }
         guard let end = tag.readInHTML(at: start, attributes: 256) else { continue }
         index = end
-        return "\(name)"
+        if let name { return "\(name)" }
       }
     }
     return nil
@@ -45,17 +47,19 @@ struct PageElements {
 private let rawTextElements: [StaticString] = ["script", "style", "textarea"]
 
 extension Bytes {
-  /// The end of the script, style or text area that begins with the `<` at `start`; the end of the bytes if there is no
-  /// end tag, and `nil` if there is no such element at `start`.
-  func endOfRawText(at start: Int) -> Int? {
-    guard let name = rawTextElements.first(where: { beginsTag($0, at: start + 1) }) else { return nil }
+  /// A number for the kind of the script, style or text area that begins with the `<` at `start`; `nil` if none does.
+  func rawTextKind(at start: Int) -> Int? { rawTextElements.firstIndex { beginsTag($0, at: start + 1) } }
+
+  /// The end of the element of this kind that begins with the `<` at `start`; the end of the bytes if there is no end
+  /// tag.
+  func endOfRawText(_ kind: Int, at start: Int) -> Int {
     guard let close = firstIndex(of: UInt8(ascii: ">"), from: start, to: count) else { return count }
     // In XHTML, this element is empty.
     if self[close - 1] == UInt8(ascii: "/") { return close + 1 }
     var index = close
     while let end = firstRange(of: "</", from: index) {
       index = end + 2
-      if beginsTag(name, at: index) { return index }
+      if beginsTag(rawTextElements[kind], at: index) { return index }
     }
     return count
   }

@@ -17,15 +17,16 @@ public enum PageImage {
   /// - Returns: an absolute http or https URL; `nil` when the page has none.
   public static func address(inPage html: [UInt8], address: String?) -> String? {
     html.withUnsafeBufferPointer { html in
+      let isCutOff = html.count >= mostBytes
       let html = html.part(0, min(html.count, mostBytes))
       var head = PageHead(html, address: address)
-      return head.image() ?? largest(in: html, base: head.base)
+      return head.image() ?? largest(in: html, isCutOff: isCutOff, base: head.base)
     }
   }
 
-  private static func largest(in html: Bytes, base: String?) -> String? {
+  private static func largest(in html: Bytes, isCutOff: Bool, base: String?) -> String? {
     let article = html.firstRange(ofElement: "article") ?? html.firstRange(ofElement: "main")
-    var images = HTMLImages(html.part(article ?? 0, html.count))
+    var images = HTMLImages(html.part(article ?? 0, html.count), isCutOff: isCutOff)
     var best: (address: String, area: Int)?
     while let image = images.next() {
       // Without a height, assume the usual proportions of 3:2.

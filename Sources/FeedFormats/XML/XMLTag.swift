@@ -56,7 +56,7 @@ struct XMLAttribute {
 enum TagProblem {
   /// The bytes end inside the tag.
   case unfinished
-  /// The tag contains a `<`, or too many words without a value, so what seemed to be a tag is text.
+  /// The tag contains a `<`, or too many attributes of which most are only words, so what seemed to be a tag is text.
   case text
   case tooManyAttributes
   case nameTooLong
@@ -85,7 +85,7 @@ extension XMLTag {
         return (index + 1, nil)
       case UInt8(ascii: "<"):
         // After an attribute with a value, this is a tag whose end is missing; otherwise, it is text.
-        guard hasValue else { return (index, .text) }
+        guard attributes.contains(where: { $0.valueEnd > $0.valueStart }) else { return (index, .text) }
         repairs.insert(.unclosed)
         (source, isClosed) = (start..<index, hasSlash)
         return (index, nil)
@@ -97,7 +97,7 @@ extension XMLTag {
         (source, isClosed) = (start..<index + 1, true)
         return (index + 1, nil)
       default:
-        guard attributes.count < limits.attributes else { return (index, hasValue ? .tooManyAttributes : .text) }
+        guard attributes.count < limits.attributes else { return (index, hasMostlyWords ? .text : .tooManyAttributes) }
         switch readAttribute(at: index, longest: limits.name, repairs: &repairs) {
         case .success(let end): index = end
         case .failure(let problem): return (index, problem)
@@ -106,8 +106,13 @@ extension XMLTag {
     }
   }
 
-  /// False when everything after the name may be the words of a text.
-  private var hasValue: Bool { attributes.contains { $0.valueEnd > $0.valueStart } }
+  /// True when most attributes have no `=`, as if they were the words of a text.
+  private var hasMostlyWords: Bool {
+    let valued = attributes.count(where: {
+      bytes.firstIndex(of: UInt8(ascii: "="), from: Int($0.nameEnd), to: Int($0.valueStart)) != nil
+    })
+    return 2 * valued < attributes.count
+  }
 
   /// Reads the tag that begins at `start` in a page or in a text, where a `<` that begins no tag is text.
   ///

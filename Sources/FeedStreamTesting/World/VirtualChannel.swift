@@ -8,8 +8,8 @@ final class VirtualChannel: ByteChannel {
   private let isSocket: Bool
   private(set) var isClosed = false
   private var breaksOff = false
-  /// The user that began to read last, if there are several.
-  var reader: ObjectIdentifier?
+  /// The users that read, if there can be several; the bytes go to the one that began last.
+  private var readers: [(user: ObjectIdentifier, deliver: (ReadResult) -> Void)] = []
 
   private init(_ peer: SocketAddress, _ incoming: VirtualPipe, _ outgoing: VirtualPipe, isSocket: Bool) {
     self.peer = peer
@@ -45,6 +45,21 @@ final class VirtualChannel: ByteChannel {
   }
 
   func stopReading() { incoming.stopReading() }
+
+  /// Reads for one of several users.
+  func startReading(of user: ObjectIdentifier, _ deliver: @escaping (ReadResult) -> Void) {
+    readers.removeAll { $0.user == user }
+    readers.append((user, deliver))
+    startReading(deliver)
+  }
+
+  /// Stops reading for a user: the bytes go to the one that began before it, if any.
+  func stopReading(of user: ObjectIdentifier) {
+    let wasLast = readers.last?.user == user
+    readers.removeAll { $0.user == user }
+    guard wasLast else { return }
+    if let next = readers.last { startReading(next.deliver) } else { stopReading() }
+  }
 
   func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
     if !isClosed { outgoing.write(chunks, done) }

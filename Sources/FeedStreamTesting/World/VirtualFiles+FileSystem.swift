@@ -39,6 +39,10 @@ extension VirtualFiles: FileSystem {
     let key = try key(of: path, "open")
     if let code = fault(.open, path, replacing: destination).code { throw SystemError("open", path, code: code) }
     if fileAbove(key) != nil { throw SystemError("open", path, code: 20) }  // ENOTDIR
+    // As in the system, writing to `folder/` doesn't create the folder.
+    if let destination, destination.endsInSlash, nodes[destination.pathKey]?.isFolder != true {
+      throw SystemError("open", path, code: 2)  // ENOENT
+    }
     switch opening {
     case .reading:
       // As in the system, a folder can be opened, but reading it fails.
@@ -73,7 +77,8 @@ extension VirtualFiles: FileSystem {
   package func status(of path: String) throws(SystemError) -> FileStatus? {
     guard !path.isEmpty else { return nil }
     let key = try key(of: path, "read the status of")
-    return nodes[key]?.status
+    guard let node = nodes[key], node.isFolder || !path.endsInSlash else { return nil }
+    return node.status
   }
 
   package func destination(of path: String) -> String { path }

@@ -6,8 +6,9 @@ public import FeedStream
 ///     time.files.capacity = 100                                  // a disk that can fill up
 ///     time.files.fail(.sync, of: "feed.json", code: EIO)         // once
 ///
-/// `./` at the beginning of a path and slashes at its end have no effect. Otherwise, paths are used as given, without
-/// resolving `.`, `..` or links. The parents of a file or a folder always exist, and so do the folders `.` and `/`.
+/// `./` at the beginning of a path has no effect, and neither do slashes at the end of a path that a test passes.
+/// Otherwise, paths are used as given, without resolving `.`, `..` or links. The parents of a file or a folder always
+/// exist, and so do the folders `.` and `/`.
 // @unchecked: everything in virtual time runs on one thread, even work that an event loop would pass to its thread
 // pool.
 public final class VirtualFiles: @unchecked Sendable {

@@ -96,13 +96,9 @@ private final class BorrowedChannel: ByteChannel {
   var peer: SocketAddress { channel.peer }
   func startReading(_ deliver: @escaping (ReadResult) -> Void) {
     guard !isClosed else { return }
-    channel.reader = ObjectIdentifier(self)
-    channel.startReading(deliver)
+    channel.startReading(of: ObjectIdentifier(self), deliver)
   }
-  func stopReading() {
-    // Another use may be reading.
-    if !isClosed, channel.reader == ObjectIdentifier(self) { channel.stopReading() }
-  }
+  func stopReading() { if !isClosed { channel.stopReading(of: ObjectIdentifier(self)) } }
   func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
     guard !isClosed else { return }
     channel.write(chunks, of: ObjectIdentifier(self)) { [weak self] in if self?.isClosed == false { done($0) } }

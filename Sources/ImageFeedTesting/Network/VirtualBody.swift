@@ -113,7 +113,7 @@ final class VirtualBody: PullSource {
   }
 
   /// The number of bytes that have arrived.
-  private var arrived: Int {
+  var arrived: Int {
     let count = response.body.count
     let elapsed = opened.distance(to: transfer.network.time.now).nanoseconds
     // The first piece arrives with the head.

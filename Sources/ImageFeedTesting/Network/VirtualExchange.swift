@@ -19,7 +19,7 @@ public struct VirtualExchange: Sendable, Equatable {
   public var ended: StreamInstant?
   /// The request's completion; `nil` while the request is open.
   public var ending: Ending?
-  /// The number of bytes read from a body that is delivered as it arrives. A body that has arrived completely counts as
-  /// read.
+  /// The number of bytes read from a body that is delivered as it arrives. When the body has arrived completely, or its
+  /// connection is lost, all bytes that have arrived count as read.
   public var bytes = 0
 }

@@ -182,6 +182,8 @@ final class VirtualTransfer {
     }
     (self.number, sending) = (nil, nil)
     let settle = settle.take()
+    // The body delivers these bytes before its failure.
+    if case .failed = ending, let body { network.note(number, bytes: body.arrived) }
     network.end(number, ending)
     switch ending {
     case .answered(let response): settle?(.success(response))
