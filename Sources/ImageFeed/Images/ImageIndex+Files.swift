@@ -12,8 +12,8 @@ extension ImageIndex {
   }
 
   /// Deletes the least recently used images until that many bytes have been freed: first those of more than a
-  /// thousandth of the limit, because many others fit into their place, such as their own smaller sizes. In both groups,
-  /// images that were used while the clock was ahead come first; otherwise, new ones would be deleted first.
+  /// thousandth of the limit, because many others fit into their place, such as their own smaller sizes. In both
+  /// groups, images that were used while the clock was ahead come first; otherwise, new ones would be deleted first.
   func makeRoom(of bytes: Int, but kept: Set<URL>, now: Date, _ db: Database) throws {
     let names = Set(kept.map(\.absoluteString))
     let latest = now.timeIntervalSinceReferenceDate + FeedCachePolicy.clockTolerance / .seconds(1)

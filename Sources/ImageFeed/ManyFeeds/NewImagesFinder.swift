@@ -122,7 +122,7 @@ extension NewImagesFinder.Memories {
         let recorded = try store.shownImages(for: address)
         var shown = recorded ?? ShownImages()
         // A saved feed was loaded before, even if it is empty, or if its images were never shown.
-        let saved = shown.isEmpty ? try store.retrieve(for: address) : nil
+        let saved = try shown.isEmpty ? store.retrieve(for: address) : nil
         if recorded == nil, let saved { shown.add(saved.images) }
         memories.withLock { $0[address] = .init(shown: shown, found: shown, isFirst: shown.isEmpty && saved == nil) }
         // Record them now: later saves don't mean that the images were shown.
