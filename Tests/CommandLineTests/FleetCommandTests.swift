@@ -304,6 +304,15 @@ import Testing
     }
   }
 
+  @Test func `a hangup ends a gateway as an interrupt does`() async throws {
+    let server = try RedisServer()
+    _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])
+    let gateway = try RunningFeed(["serve", "--port", "0", "--store", server.text, "--verbose"])
+    _ = try #require(await gateway.output.line())
+    gateway.send(SIGHUP)
+    #expect(await gateway.ending().errors.contains("interrupted; finishing saves"))
+  }
+
   @Test func `updates of feeds that a gateway doesn't show don't count as its lag`() async throws {
     let server = try RedisServer()
     _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "\(Self.feed)2", "--store", server.text])

@@ -277,6 +277,19 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
+  /// A closed terminal causes two hangups.
+  @Test func `a hangup after another signal doesn't end watch before the --exec command has ended`() async throws {
+    try await withOrigin(serving: blog("A", [("a1", 1)])) { _, url, cache in
+      let command = "trap 'echo ending' TERM; echo begun; while :; do sleep 1000 & wait; done"
+      let run = try watch([url], cache, "--shell", "--exec", command)
+      #expect(await run.output.line() == "begun\n")
+      run.send(SIGTERM)
+      #expect(await run.output.line() == "ending\n")
+      run.send(SIGHUP)
+      #expect(await run.status() == 128 + SIGTERM)
+    }
+  }
+
   @Test func `the terminal's last line says since when the server is unreachable`() async throws {
     try await withOrigin(serving: blog("A", [("a1", 1)])) { origin, url, cache in
       let run = try RunningFeed(

@@ -58,7 +58,9 @@ enum MonitoringFile: String, CaseIterable {
 
   @Test func `the dashboard counts each worker once, although every gateway reports it`() throws {
     let text = String(decoding: try MonitoringFile.dashboard.data(), as: UTF8.self)
-    for expression in text.matches(of: /"expr": "([^"]*feed_fleet_worker_[^"]*)"/) {
+    let expressions = text.matches(of: /"expr": "([^"]*feed_fleet_worker_[^"]*)"/)
+    #expect(!expressions.isEmpty)
+    for expression in expressions {
       #expect(expression.output.1.contains("max by (worker) ("), "\(expression.output.1)")
     }
   }

@@ -269,10 +269,12 @@ import Testing
     console.onReport = { received.append($0) }
     console.warn("one")
     console.fail("two")
+    // A step that --verbose reports.
+    console.report("step", .debug)
     console.onReport = nil
     console.warn("three")
     #expect(received == ["Warning: one", "feed: two"])
-    #expect(written == "\u{1B}[33mWarning:\u{1B}[0m three\n")
+    #expect(written == "step\n\u{1B}[33mWarning:\u{1B}[0m three\n")
   }
 
   @Test func `a store's failure that repeats is reported once`() {

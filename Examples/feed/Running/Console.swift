@@ -22,8 +22,8 @@ final class Console {
   /// The number of columns that the status line takes up on the screen.
   private var drawn = 0
   private var pauses = 0
-  /// Receives the messages, without highlighting, while another part of the program uses the whole screen; if they are
-  /// also logged, only warnings and errors.
+  /// Receives the messages, except those of `--verbose`, without highlighting, while another part of the program uses
+  /// the whole screen; if they are also logged, only warnings and errors.
   var onReport: ((String) -> Void)?
   /// The style of a message's label.
   private var labelStyle: Style { onReport == nil ? style : .plain }
@@ -58,7 +58,7 @@ final class Console {
       if level >= .warning { onReport?(text) }
       return
     }
-    if let onReport { return onReport(text) }
+    if let onReport, level > .debug { return onReport(text) }
     aboveStatus { write(text.hasSuffix("\n") ? text : text + "\n") }
   }
 

@@ -26,9 +26,10 @@ extension Session {
 
   /// True if this process was started with the signal ignored: `SIG_IGN` is 1.
   static func isIgnored(_ number: Int32) -> Bool {
-    let action = signal(number, SIG_IGN)
-    signal(number, action)
-    return unsafeBitCast(action, to: UnsafeRawPointer?.self) == UnsafeRawPointer(bitPattern: 1)
+    var action = sigaction()
+    guard sigaction(number, nil, &action) == 0 else { return false }
+    let handler = action.__sigaction_handler.sa_handler
+    return unsafeBitCast(handler, to: UnsafeRawPointer?.self) == UnsafeRawPointer(bitPattern: 1)
   }
 
   private static let enoughDescriptors = 256

@@ -7,7 +7,7 @@ import Logging
 /// One run of a command: its loop, its output, and its completion.
 ///
 /// After an interrupt (Ctrl-C) or a termination signal, the session ends the stream immediately, but waits for
-/// requested saves. After a second signal, it doesn't wait for them.
+/// requested saves. After a second signal, unless it is a hangup, it doesn't wait for them.
 final class Session {
   let loop: EventLoop
   let console: Console
@@ -167,6 +167,8 @@ extension Session {
   private func interrupted(by number: Int32) {
     // After a second signal, don't wait for the disk. `exit` would wait for libuv's threads, too.
     if isInterrupted {
+      // When a terminal is closed, both the shell and the kernel send a hangup.
+      if number == SIGHUP { return }
       command?.kill()
       awaited?.cancel()
       _exit(128 + number)

@@ -37,7 +37,6 @@ extension ServeCommand {
     var poller = FeedPoller(
       selection.subscriptions.map(poll), client: client, cache: cache, store: store, on: loop, options: polling)
     if let hubs { poller = poller.notified(by: hubs) }
-    session.takeHangups(readingLists: selection.list != nil)
     if let list = selection.list {
       poller = poller.following(
         list.changes(on: session).map { feeds in

@@ -184,6 +184,7 @@ struct ServeCommand: ParsableCommand {
       }
       serving = started
       session.stopping = started.stop
+      session.takeHangups(readingLists: selection?.list != nil)
       if let selection { session.keep(follow(selection, gallery, client, cache, store, hubs, on: session)) }
       if let place = self.store, let fleet {
         let gateway = Gateway(

@@ -18,7 +18,10 @@ public final class DiskImageStore: ImageStore {
   public let folder: String
   /// The maximum number of bytes on disk.
   public let limit: Int
+  private let busyTimeout: Duration
   private let index: Mutex<ImageIndex>
+  /// The end of the time during which retrievals don't wait for the index again.
+  private let busyUntil = Mutex<ContinuousClock.Instant?>(nil)
   private let kept: KeptImages
   private let latestKept = Mutex<(urls: Set<URL>, read: ContinuousClock.Instant)?>(nil)
 
@@ -39,6 +42,7 @@ public final class DiskImageStore: ImageStore {
   ) {
     self.folder = URL(filePath: folder, directoryHint: .isDirectory).standardizedFileURL.path
     self.limit = limit
+    self.busyTimeout = busyTimeout
     self.kept = kept
     index = Mutex(ImageIndex(folder: self.folder, limit: limit, kept: kept, busyTimeout: busyTimeout))
   }
@@ -47,6 +51,10 @@ public final class DiskImageStore: ImageStore {
   public typealias KeptImages = @Sendable () throws(FeedStoreError) -> Set<URL>
 
   public func retrieve(for url: URL, now: Date) throws(FeedStoreError) -> Saved<FetchedImage>? {
+    // Another process may take long to build the index. Otherwise, each image of a page would wait for it.
+    if let end = busyUntil.withLock({ $0 }), ContinuousClock.now < end, let file = try? file(of: url) {
+      return file.image
+    }
     let found: Result<Saved<FetchedImage>?, any Error>
     do throws(FeedStoreError) {
       found = try read(url, now: now)
@@ -236,8 +244,12 @@ public final class DiskImageStore: ImageStore {
   ) throws(FeedStoreError) -> R {
     try index.withLock { index throws(FeedStoreError) in
       do throws(FeedDatabaseFailure) {
-        return try index.recovering { try body(index) }
+        let result = try index.recovering { try body(index) }
+        busyUntil.withLock { $0 = nil }
+        return result
       } catch {
+        // For as long as this call has waited.
+        if error.cause == .busy { busyUntil.withLock { $0 = ContinuousClock.now + busyTimeout } }
         throw FeedStoreError(step, error.cause, place: folder)
       }
     }

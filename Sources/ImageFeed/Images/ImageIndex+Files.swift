@@ -1,13 +1,31 @@
 import Foundation
 import GRDB
 
-/// Rebuilds a lost index from the files, and deletes files without changing the index.
+/// Rebuilds a lost index from the files, and deletes files, to make room or without changing the index.
 extension ImageIndex {
   /// Deletes the files of all images except the kept ones, as far as possible. Files that are being written stay.
   func removeFiles(but kept: Set<URL>) {
     let (root, kept) = ("\(folder)/data", Set(kept.map(ImageFile.name(for:))))
     for name in (try? FileManager.default.subpathsOfDirectory(atPath: root)) ?? [] {
       if ImageFile.isName(name), !name.hasSuffix(".new"), !kept.contains(name) { unlink("\(root)/\(name)") }
+    }
+  }
+
+  /// Deletes the least recently used images until that many bytes have been freed: first those of more than a
+  /// thousandth of the limit, because many others fit into their place, such as their own smaller sizes. In both
+  /// groups, images that were used while the clock was ahead come first; otherwise, new ones would be deleted first.
+  func makeRoom(of bytes: Int, but kept: Set<URL>, now: Date, _ db: Database) throws {
+    let names = Set(kept.map(\.absoluteString))
+    let latest = now.timeIntervalSinceReferenceDate + FeedCachePolicy.clockTolerance / .seconds(1)
+    let rows = try Row.fetchCursor(
+      db, sql: "SELECT url, bytes FROM image ORDER BY bytes <= ?, used <= ?, used, url",
+      arguments: [limit / 1000, latest])
+    var bytes = bytes
+    while bytes > 0, let row = try rows.next() {
+      let url: String = try row.value(0)
+      guard !names.contains(url) else { continue }
+      try Self.delete(url, in: folder, db)
+      bytes -= Self.bounded(try row.value(1))
     }
   }
 

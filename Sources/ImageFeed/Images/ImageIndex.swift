@@ -82,15 +82,22 @@ struct ImageIndex {
     } ?? ImageStoreUsage(count: 0, bytes: 0)
   }
 
-  /// Records the use of an image. Waits for other processes only briefly, because the image is shown meanwhile.
+  /// Records the use of an image. Waits for other processes only briefly.
   func touch(_ url: URL, _ entry: Entry, now: Date) throws {
     guard Self.isOld(entry.used, at: now) else { return }
+    try waitingBriefly { db in
+      try db.cachedStatement(sql: "UPDATE image SET used = ? WHERE url = ?")
+        .execute(arguments: [now.timeIntervalSinceReferenceDate, url.absoluteString])
+    }
+  }
+
+  /// Runs `body`, which waits for other processes only briefly, because somebody waits for an image.
+  private func waitingBriefly(_ body: (Database) throws -> Void) throws {
     let usual = Int(min(shared.busyTimeout / .milliseconds(1), 1e9))
     try shared.connect(creating: false)?.queue.writeWithoutTransaction { db in
       try db.execute(sql: "PRAGMA busy_timeout = \(min(usual, 100))")
       defer { try? db.execute(sql: "PRAGMA busy_timeout = \(usual)") }
-      try db.cachedStatement(sql: "UPDATE image SET used = ? WHERE url = ?")
-        .execute(arguments: [now.timeIntervalSinceReferenceDate, url.absoluteString])
+      try body(db)
     }
   }
 
@@ -142,24 +149,6 @@ struct ImageIndex {
     } ?? false
   }
 
-  /// Deletes the least recently used images until that many bytes have been freed: first those of more than a
-  /// thousandth of the limit, because many others fit into their place, such as their own smaller sizes. In both groups,
-  /// images that were used while the clock was ahead come first; otherwise, new ones would be deleted first.
-  private func makeRoom(of bytes: Int, but kept: Set<URL>, now: Date, _ db: Database) throws {
-    let names = Set(kept.map(\.absoluteString))
-    let latest = now.timeIntervalSinceReferenceDate + FeedCachePolicy.clockTolerance / .seconds(1)
-    let rows = try Row.fetchCursor(
-      db, sql: "SELECT url, bytes FROM image ORDER BY bytes <= ?, used <= ?, used, url",
-      arguments: [limit / 1000, latest])
-    var bytes = bytes
-    while bytes > 0, let row = try rows.next() {
-      let url: String = try row.value(0)
-      guard !names.contains(url) else { continue }
-      try Self.delete(url, in: folder, db)
-      bytes -= Self.bounded(try row.value(1))
-    }
-  }
-
   /// Puts an image's file in its place, and counts only that file.
   ///
   /// Both are one change to other processes, one of which may have deleted the row.
@@ -186,11 +175,16 @@ struct ImageIndex {
   }
 
   /// Deletes an image without a usable file, unless its row was used recently: another process may be saving the image.
+  /// Waits for other processes only briefly.
   func forgetUnused(_ url: URL, now: Date, if isUseless: () throws -> Bool) throws {
     let folder = folder
-    try write { db in
-      guard let row = try Self.entry(url, db), Self.isOld(row.used, at: now), try isUseless() else { return }
-      try Self.delete(url.absoluteString, in: folder, db)
+    try waitingBriefly { db in
+      try db.inTransaction(.immediate) {
+        if let row = try Self.entry(url, db), Self.isOld(row.used, at: now), try isUseless() {
+          try Self.delete(url.absoluteString, in: folder, db)
+        }
+        return .commit
+      }
     }
   }
 

@@ -7,7 +7,7 @@ public struct NewImages: Sendable {
   public var report: FeedReport
   /// The positions of these images in the feed.
   public var positions: [Int]
-  /// True for the first report of a feed if none of its images were shown before, so that all of them are new.
+  /// True for the first report of a feed that was neither saved nor shown before, so that all of its images are new.
   public var isFirst: Bool
 }
 
@@ -121,8 +121,10 @@ extension NewImagesFinder.Memories {
       do throws(FeedStoreError) {
         let recorded = try store.shownImages(for: address)
         var shown = recorded ?? ShownImages()
-        if recorded == nil, let saved = try store.retrieve(for: address) { shown.add(saved.images) }
-        memories.withLock { $0[address] = .init(shown: shown, found: shown, isFirst: shown.isEmpty) }
+        // A saved feed was loaded before, even if it is empty, or if its images were never shown.
+        let saved = try shown.isEmpty ? store.retrieve(for: address) : nil
+        if recorded == nil, let saved { shown.add(saved.images) }
+        memories.withLock { $0[address] = .init(shown: shown, found: shown, isFirst: shown.isEmpty && saved == nil) }
         // Record them now: later saves don't mean that the images were shown.
         if recorded == nil { try store.changeShownImages(for: address) { $0 = $0 ?? shown } }
       } catch {

@@ -353,7 +353,8 @@ import Testing
   }
 
   @Test func `an image is retrieved while another process has locked the index`() throws {
-    let store = DiskImageStore(folder: folder.file("images"), busyTimeout: .milliseconds(50))
+    let timeout = Duration.seconds(10)
+    let store = DiskImageStore(folder: folder.file("images"), busyTimeout: timeout)
     let image = try makeSavedImage()
     try store.save(image, for: imageURL, now: noon)
     // Its file is missing, so its row would be deleted.
@@ -362,11 +363,17 @@ import Testing
     let other = try DatabaseQueue(path: folder.file("images/index.sqlite"))
     try other.writeWithoutTransaction { db in
       try db.execute(sql: "BEGIN IMMEDIATE")
-      #expect(try store.retrieve(for: imageURL, now: noon + 100) == image)
-      #expect(try store.retrieve(for: url(2), now: noon + 100) == nil)
+      // A closed index could not be opened again.
+      try lockingFolder {
+        let time = try ContinuousClock().measure {
+          #expect(try store.retrieve(for: imageURL, now: noon + 100) == image)
+          #expect(try store.retrieve(for: url(2), now: noon + 100) == nil)
+        }
+        #expect(time < timeout)
+      }
       try db.execute(sql: "ROLLBACK")
     }
-    // The index stayed open, and the next use is recorded.
+    // The next use is recorded.
     let used = { try other.read { try Double.fetchOne($0, sql: "SELECT max(used) FROM image") } }
     #expect(try used() == noon.timeIntervalSinceReferenceDate)
     #expect(try store.retrieve(for: imageURL, now: noon + 100) == image)
@@ -384,6 +391,28 @@ import Testing
     #expect(throws: FeedStoreError.self) { try store.usage() }
     #expect(try store.retrieve(for: imageURL, now: noon) == image)
     #expect(throws: FeedStoreError.self) { try store.retrieve(for: url(2), now: noon) }
+  }
+
+  @Test func `while another process builds the index, only the first of many retrievals waits for it`() throws {
+    let image = try makeSavedImage()
+    try makeStore().save(image, for: imageURL, now: noon)
+    let store = DiskImageStore(folder: folder.file("images"), busyTimeout: .milliseconds(200))
+    try lockingFolder {
+      let clock = ContinuousClock()
+      let first = try clock.measure { #expect(try store.retrieve(for: imageURL, now: noon) == image) }
+      let others = try clock.measure {
+        for _ in 1...20 { #expect(try store.retrieve(for: imageURL, now: noon) == image) }
+      }
+      #expect(others < first * 10)
+      #expect(throws: FeedStoreError.self) { try store.retrieve(for: url(2), now: noon) }
+    }
+    #expect(try store.retrieve(for: url(2), now: noon) == nil)
+  }
+
+  /// Runs `body` while nobody can open the index.
+  private func lockingFolder(_ body: () throws -> Void) throws {
+    try CacheFile(path: folder.file("images/index.sqlite"))
+      .withFolderLock(exclusively: true, patience: .seconds(10), body)
   }
 
   @Test func `an image that another process looks for while it is saved is counted and found`() throws {

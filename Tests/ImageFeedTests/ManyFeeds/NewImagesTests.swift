@@ -41,6 +41,19 @@ import Testing
     #expect(found([makeFeed(3)]) == [[2]])
   }
 
+  @Test(arguments: [nil, 0, 1] as [Int?])
+  func `a feed is at its first load only if it was never saved, even without images or marks`(saved: Int?) throws {
+    // This finder records that no images were shown, and ends before it can mark any.
+    #expect(found([]) == [])
+    if let saved { try store.replace(for: address, with: makeFeed(saved)) }
+    let finder = NewImagesFinder(store: store, cache: FeedCache(store: store, on: time)) { _ in }
+    let report = FeedReport(address: address, result: .success(Feed(images: makeFeed(1).images, source: .remote)))
+    let new = finder.reports(of: [address]) { Just(report) }.record(on: time)
+    time.run()
+    #expect(new.values.map(\.isFirst) == [saved == nil])
+    #expect(new.values.map(\.positions) == [[0]])
+  }
+
   @Test func `images found and saved, but not shown, are new again`() throws {
     #expect(found([makeFeed(2)], marks: false) == [[0, 1]])
     try store.replace(for: address, with: makeFeed(2))

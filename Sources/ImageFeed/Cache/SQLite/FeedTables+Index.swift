@@ -47,7 +47,8 @@ extension FeedTables {
     }
   }
 
-  /// Forgets a damaged index. SQLite would read the tables to drop them; without them, their pages only take up room.
+  /// Forgets a damaged index. To drop the tables, SQLite would read them, and might free pages of others. This way, the
+  /// old pages only take up room.
   func forgetIndex() throws {
     try db.execute(
       sql: """

@@ -13,23 +13,52 @@ extension SQLiteFeedStore: HistoryStore {
     do throws(FeedStoreError) {
       return try read { try $0.found(query) } ?? SeenPage(images: [])
     } catch {
-      guard error.cause.isDamage else { throw error }
-      try updateIndex(fromScratch: true)
-      return try read { try $0.found(query) } ?? SeenPage(images: [])
+      return try rebuildingIndex(after: error) { tables, isNew -> SeenPage? in
+        if isNew { return try tables.found(query) }
+        do { return try tables.found(query) } catch where FeedDatabaseFailure(error).isDamage { return nil }
+      } ?? SeenPage(images: [])
     }
   }
 
-  /// Brings the index up to date, and builds a damaged one again. Never renames the file, because only the index, which
-  /// is derived from the rest, may be damaged.
-  private func updateIndex(atMost limit: Int = .max, fromScratch: Bool = false) throws(FeedStoreError) {
+  /// Brings the index up to date, and builds a damaged one again.
+  private func updateIndex(atMost limit: Int = .max) throws(FeedStoreError) {
     do throws(FeedStoreError) {
       _ = try write(.insertion, creating: false, settingAside: false) { tables, _ in
-        if fromScratch { try tables.forgetIndex() }
         try tables.updateIndex(atMost: limit)
       }
     } catch {
-      guard error.cause.isDamage, !fromScratch else { throw error }
-      try updateIndex(atMost: limit, fromScratch: true)
+      _ = try rebuildingIndex(after: error) { tables, isNew -> Void? in
+        try isNew || tables.isIndexed() ? () : nil
+      }
+    }
+  }
+
+  /// Builds the index again after a failure that damage caused. Never renames the file, because only the index, which
+  /// is derived from the rest, may be damaged.
+  ///
+  /// All feeds are indexed in one transaction, for which other processes wait. If something else is damaged, the
+  /// transaction is undone: otherwise, each search would abandon the pages of an index.
+  ///
+  /// - Parameter use: uses the index: first, the present one, which another process may have built meanwhile, and then,
+  ///   if the result is `nil`, the new one.
+  /// - Throws: `failure`, unless a new index helps.
+  private func rebuildingIndex<R: Sendable>(
+    after failure: FeedStoreError, _ use: (_ tables: FeedTables, _ isNew: Bool) throws -> R?
+  ) throws(FeedStoreError) -> R? {
+    let file = CacheFile(path: path).identity
+    guard failure.cause.isDamage, let file, damagedBeyondIndex.withLock({ !file.isSameFile(as: $0) }) else {
+      throw failure
+    }
+    do throws(FeedStoreError) {
+      return try write(.insertion, creating: false, settingAside: false) { tables, _ -> R? in
+        if let result = try use(tables, false) { return result }
+        try tables.forgetIndex()
+        try tables.updateIndex()
+        return try use(tables, true)
+      } ?? nil
+    } catch {
+      if error.cause.isDamage { damagedBeyondIndex.withLock { $0 = file } }
+      throw failure
     }
   }
 

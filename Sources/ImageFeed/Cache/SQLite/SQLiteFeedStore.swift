@@ -24,6 +24,8 @@ public final class SQLiteFeedStore: FeedStore {
   public let policy: HistoryPolicy
   private let onSetAside: @Sendable (String) -> Void
   private let database: Mutex<SharedDatabase>
+  /// The file for which a new index didn't help, so that searches don't build one again and again.
+  let damagedBeyondIndex = Mutex<CacheFile.Identity?>(nil)
 
   /// Creates a store for a file, which need not exist yet.
   ///

@@ -157,7 +157,7 @@ import Testing
   @Test(arguments: ["timestamp = 'noon'", "images = NULL", "timestamp = NULL"])
   func `a value of the wrong type is reported as damage`(change: String) throws {
     try store.replace(for: address, with: makeFeed(5))
-    try forceFeed(change)
+    try force("feed", change)
     #expect(throws: FeedStoreError.self) { try store.retrieve(for: address) }
     #expect(throws: FeedStoreError.self) { try store.summaries() }
     #expect(try store.replace(for: address, with: makeFeed()) == .replaced)
@@ -207,6 +207,28 @@ import Testing
     #expect(try store.retrieve(for: address) == makeFeed(5))
   }
 
+  @Test func `a search that a new index doesn't help keeps the index, and the file doesn't grow`() throws {
+    try store.replace(for: address, with: makeFeed(500))
+    #expect(try store.seen(SeenQuery()).images.count == 100)
+    try execute("ALTER TABLE star RENAME TO lost")
+    let pages = try pageCount()
+    for store in [store, SQLiteFeedStore(path: path)] {
+      for _ in 1...2 { #expect(throws: FeedStoreError.self) { try store.seen(SeenQuery()) } }
+    }
+    #expect(try pageCount() == pages)
+    try execute("ALTER TABLE lost RENAME TO star")
+    #expect(try store.seen(SeenQuery()).images.count == 100)
+  }
+
+  @Test func `an index that can't be completed isn't built again and again`() throws {
+    for feed in [address, otherAddress] { try store.replace(for: feed, with: makeFeed(5)) }
+    #expect(try !store.index(atMost: 1).isComplete)
+    try force("history", "address = NULL WHERE id = 2")
+    let pages = try pageCount()
+    for _ in 1...2 { #expect(throws: FeedStoreError.self) { try store.index(atMost: 1) } }
+    #expect(try pageCount() == pages)
+  }
+
   @Test func `a former item that can't be read doesn't hide the others`() throws {
     try store.replace(for: address, with: makeFeed(5))
     try store.replace(for: address, with: makeFeed(0, at: noon + 1))
@@ -220,7 +242,7 @@ import Testing
 
   @Test func `a feed that can't be listed is found by a deletion of unreadable feeds`() throws {
     try store.replace(for: address, with: makeFeed(5))
-    try forceFeed("address = NULL")
+    try force("feed", "address = NULL")
     #expect(throws: FeedStoreError.self) { try store.summaries() }
     try store.delete(for: address, if: .unreadable)
     #expect(try store.summaries() == [])
@@ -306,15 +328,21 @@ import Testing
     return try Data(contentsOf: URL(filePath: path))
   }
 
-  /// Changes the saved feed in a way that the schema does not permit.
-  private func forceFeed(_ change: String) throws {
+  /// Changes a table in a way that the schema does not permit.
+  private func force(_ table: String, _ change: String) throws {
     try execute(
       """
       PRAGMA writable_schema = ON;
-      UPDATE sqlite_schema SET sql = replace(replace(sql, 'STRICT', ''), 'NOT NULL', '') WHERE name = 'feed';
+      UPDATE sqlite_schema SET sql = replace(replace(sql, 'STRICT', ''), 'NOT NULL', '') WHERE name = '\(table)';
       PRAGMA writable_schema = RESET;
       """)
-    try execute("UPDATE feed SET \(change)")
+    try execute("UPDATE \(table) SET \(change)")
+  }
+
+  private func pageCount() throws -> Int? {
+    let queue = try DatabaseQueue(path: path)
+    defer { try? queue.close() }
+    return try queue.read { try Int.fetchOne($0, sql: "PRAGMA page_count") }
   }
 
   private func execute(_ sql: String) throws {
