@@ -209,12 +209,12 @@ import Testing
       #expect(several.status == 1)
       #expect(several.errors.contains("hint: choose one:\n  feed load \(base)/one.xml\n  feed load \(base)/two.xml\n"))
       await origin.setAnswer(
-        body: Self.page("/one.xml?a=1&amp;b=$(id)", "/it's;id", #"/\';id;"#, "/x\u{202E}", "/'\u{301};id"))
+        body: Self.page("/one.xml?a=1&amp;b=$(id)", "/it's;id", #"/?\';id;"#, "/x\u{202E}", "/'\u{301};id"))
       for command in [["load"], ["subscriptions", "add", "--opml", cache + ".opml"]] {
         let hostile = try await FeedBinary.run(command + [url, "--cache", cache]).errors
         let words = command.joined(separator: " ")
         // In fish, a backslash before a quote would end the quoting.
-        let paths = ["one.xml?a=1&b=$(id)", #"it'\''s;id"#, #"'\\''\'';id;"#, #"x'\\'u{202E}"#, "'\\''\u{301};id"]
+        let paths = ["one.xml?a=1&b=$(id)", #"it'\''s;id"#, #"?'\\''\'';id;"#, #"x'\\'u{202E}"#, "'\\''\u{301};id"]
         let lines = paths.map { "  feed \(words) '\(base)/\($0)'\n" }
         let expected = Data(("choose one:\n" + lines.joined()).utf8)
         #expect(Data(hostile.utf8).range(of: expected) != nil, "\(hostile)")
