@@ -169,7 +169,7 @@ import Testing
       #expect(loaded.errors.contains("hint: save the list as a file; then run \"feed load --opml <file>\""))
       let inspected = try await FeedBinary.run(["inspect", url])
       #expect(inspected.errors.contains("is a list of feeds (OPML), not a feed. Save it as a file; then"))
-      #expect(inspected.errors.hasSuffix("hint: \"feed get --include \(url)\" shows what the server sends\n"))
+      #expect(inspected.errors.hasSuffix("hint: \"feed get --include \(url) | less\" shows what the server sends\n"))
     }
   }
 
@@ -222,7 +222,7 @@ import Testing
       await origin.setAnswer(body: Self.page())
       let none = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(none.status == 1 && none.errors.contains("sent a web page where a feed was expected"))
-      #expect(none.errors.contains("hint: run \"feed get --include \(url)\" to see what the server sends"))
+      #expect(none.errors.contains("hint: run \"feed get --include \(url) | less\" to see what the server sends"))
     }
   }
 }
