@@ -12,8 +12,10 @@ extension Oracle {
     report.note(event.time.nanoseconds, 3)
     switch event.call {
     case .retrieve:
-      checkOrder(latency)
-      retrieved(event.outcome)
+      let isSecondLook = mayLookAgain && lastLook?.time == time.now
+      mayLookAgain = false
+      if !isSecondLook { checkOrder(latency) }
+      retrieved(event.outcome, isSecondLook)
     case .replace(_, let feed):
       checkOrder(latency)
       replaced(by: feed, event.outcome)
@@ -33,9 +35,9 @@ extension Oracle {
     lastCall = time.now
   }
 
-  private func retrieved(_ outcome: DiskEvent.Outcome) {
-    let isValidation = validationsDue > 0
-    if isValidation { validationsDue -= 1 }
+  private func retrieved(_ outcome: DiskEvent.Outcome, _ isSecondLook: Bool) {
+    let isValidation = isSecondLook || validationsDue > 0
+    if isValidation, !isSecondLook { validationsDue -= 1 }
     var hasFailed = false
     if case .failed = outcome { hasFailed = true }
     lastLook = (time.now, clock.now, hasFailed, isValidation)
@@ -44,7 +46,7 @@ extension Oracle {
       if isValidation, let feed, !isFresh(feed.timestamp, at: clock.now) {
         deletionDue = "\(describe(feed)), which has expired,"
       }
-    } else if hasFailed, isValidation {
+    } else if hasFailed, isValidation, !isSecondLook {
       deletionDue = "a feed that cannot be read"
     }
     guard !isValidation else { return }
@@ -84,6 +86,7 @@ extension Oracle {
       require(!isFresh(timestamp, at: look.wall), "a feed that had not expired was deleted")
     }
     switch outcome {
+    case .deleted(false): mayLookAgain = look.hasFailed
     case .deleted(true):
       report.deletions += 1
       saved = nil

@@ -70,6 +70,8 @@ final class Oracle {
   var validationsDue = 0
   /// The call to the store that a deletion may follow.
   var lastLook: (time: StreamInstant, wall: Date, hasFailed: Bool, isValidation: Bool)?
+  /// True if a validation couldn't read a feed, and then deleted nothing: at once, it may read the feed again.
+  var mayLookAgain = false
   var lastCall: StreamInstant?
   var unreported = 0
   /// The description of a feed that must be deleted before the next check.
@@ -124,6 +126,7 @@ final class Oracle {
     closed = nil
     lastCall = nil
     lastLook = nil
+    mayLookAgain = false
   }
 
   func processEnded() {

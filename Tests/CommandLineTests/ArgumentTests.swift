@@ -82,7 +82,8 @@ import Testing
 
   @Test func `for a host without a scheme, the error suggests https only if the host is public`() {
     for (text, url) in [
-      ("e.com/x", "https://e.com/x"), ("e.com:8000/x", "http://e.com:8000/x"), ("127.0.0.1/x", "http://127.0.0.1/x"),
+      ("e.com/x", "https://e.com/x"), ("e.com:443/x", "https://e.com:443/x"), ("e.com:8000/x", "http://e.com:8000/x"),
+      ("127.0.0.1/x", "http://127.0.0.1/x"),
     ] {
       #expect(message("load", text).contains("Did you mean \(url)?"))
     }

@@ -28,6 +28,9 @@ import Testing
       #expect(known.contains("\n  list:   in your list, folder News, every 15m\n"), "\(known)")
       let unknown = try await FeedBinary.run(["explain", "http://127.0.0.1:1/b"], environment: user).output
       #expect(unknown.contains("\n  list:   not in your list\n"), "\(unknown)")
+      try Data("no list".utf8).write(to: list)
+      let unread = try await FeedBinary.run(["explain", "http://127.0.0.1:1/a"], environment: user)
+      #expect(unread.status == 0 && !unread.output.contains("  list:"), "\(unread.output)")
     }
   }
 

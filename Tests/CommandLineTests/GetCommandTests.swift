@@ -207,7 +207,7 @@ import Testing
       ("CREATE TABLE a (b)", "isn't a cache that this program wrote, so it was left unchanged"),
       (
         "PRAGMA application_id = 1178944836; PRAGMA user_version = 1",
-        "is a cache of feeds, not the HTTP cache of \"feed get\". Choose another file with --cache."
+        "is a cache of feeds, not the HTTP cache of \"feed get\". Choose another file."
       ),
     ] {
       let made = try await FeedBinary.shell(

@@ -57,6 +57,16 @@ import Testing
     #expect(shown.again.contains("not saved"))
   }
 
+  @Test func `with --verbose, load reports the host and the cause of an image's failure`() async throws {
+    let image = #"{"id": "1", "url": "http://e.example/", "title": "One", "image": "http://127.0.0.1:9/1.png"}"#
+    let feed = #"{"version": "https://jsonfeed.org/version/1.1", "title": "A", "items": [\#(image)]}"#
+    try await withOrigin(serving: Data(feed.utf8)) { _, url, cache in
+      let run = try await FeedBinary.run(["load", url, "--images", "always", "--verbose", "--cache", cache])
+      #expect(run.status == 0 && run.output.contains("unreachable"), "\(run.output)")
+      #expect(run.errors.contains("127.0.0.1:9"), "\(run.errors)")
+    }
+  }
+
   @Test func `--grid shows images side by side, with their captions below`() async throws {
     let shown = try await output(["one", "two", "three", "four"], ["--grid"])
     let lines = shown.first.split(separator: "\n").map(String.init)

@@ -174,7 +174,7 @@ import Testing
       #expect(loaded.errors.contains("hint: save the list as a file; then run \"feed load --opml <file>\""))
       let inspected = try await FeedBinary.run(["inspect", url])
       #expect(inspected.errors.contains("is a list of feeds (OPML), not a feed. Save it as a file; then"))
-      #expect(inspected.errors.hasSuffix("hint: \"feed get --include \(url)\" shows what the server sends\n"))
+      #expect(inspected.errors.hasSuffix("hint: \"feed get --include \(url) | less\" shows what the server sends\n"))
     }
   }
 
@@ -214,12 +214,12 @@ import Testing
       #expect(several.status == 1)
       #expect(several.errors.contains("hint: choose one:\n  feed load \(base)/one.xml\n  feed load \(base)/two.xml\n"))
       await origin.setAnswer(
-        body: Self.page("/one.xml?a=1&amp;b=$(id)", "/it's;id", #"/\';id;"#, "/x\u{202E}", "/'\u{301};id"))
+        body: Self.page("/one.xml?a=1&amp;b=$(id)", "/it's;id", #"/?\';id;"#, "/x\u{202E}", "/'\u{301};id"))
       for command in [["load"], ["subscriptions", "add", "--opml", cache + ".opml"]] {
         let hostile = try await FeedBinary.run(command + [url, "--cache", cache]).errors
         let words = command.joined(separator: " ")
         // In fish, a backslash before a quote would end the quoting.
-        let paths = ["one.xml?a=1&b=$(id)", #"it'\''s;id"#, #"'\\''\'';id;"#, #"x'\\'u{202E}"#, "'\\''\u{301};id"]
+        let paths = ["one.xml?a=1&b=$(id)", #"it'\''s;id"#, #"?'\\''\'';id;"#, #"x'\\'u{202E}"#, "'\\''\u{301};id"]
         let lines = paths.map { "  feed \(words) '\(base)/\($0)'\n" }
         let expected = Data(("choose one:\n" + lines.joined()).utf8)
         #expect(Data(hostile.utf8).range(of: expected) != nil, "\(hostile)")
@@ -227,7 +227,7 @@ import Testing
       await origin.setAnswer(body: Self.page())
       let none = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(none.status == 1 && none.errors.contains("sent a web page where a feed was expected"))
-      #expect(none.errors.contains("hint: run \"feed get --include \(url)\" to see what the server sends"))
+      #expect(none.errors.contains("hint: run \"feed get --include \(url) | less\" to see what the server sends"))
     }
   }
 }

@@ -292,7 +292,7 @@ import Testing
   @Test func `a server that closes the connection in the TLS handshake may need http`() {
     let error = HTTPError(.tls, host: "h:443", cause: "OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to h:443")
     #expect("\(error)".hasSuffix("; if it doesn't speak TLS, try http://"))
-    #expect(error.hintOnTrust == "try http://, or retry later")
+    #expect(error.hintOnTrust == "retry later or, if the server speaks plain HTTP, try http://")
   }
 
   @Test func `a status wider than the screen is cut to one line`() {

@@ -160,6 +160,28 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
+  @Test func `a URL refers to the entry that is written the same, or to one with the same request`() throws {
+    let (loud, plain) = ("HTTP://E.example/x", "http://e.example/x")
+    let feeds = try [loud, plain].map { SubscribedFeed(address: try #require(URL(string: $0))) }
+    #expect(try FeedReference.find(loud, in: feeds) == feeds[0] && FeedReference.find(plain, in: feeds) == feeds[1])
+    #expect(try FeedReference.find(plain, in: [feeds[0]]) == feeds[0])
+    #expect(try FeedReference.find(loud + "#top", in: [feeds[1]]) == feeds[1])
+    #expect(try FeedReference.find("http://e.example/X", in: feeds) == nil)
+  }
+
+  @Test func `add changes the entry of a feed that a page links to with another case`() async throws {
+    try await withUser { user in
+      let loud = (user.base + "/feed").replacing("http://", with: "HTTP://")
+      let page = Self.page([(loud, "Feed")])
+      try await withUser(pages: ["/": page]) { other in
+        let added = try await other.feed("subscriptions", "add", other.base + "/")
+        #expect(added.output == "Added Comics, 2 images: \(user.base)/feed\n", "\(added.errors)")
+        let again = try await other.feed("subscriptions", "add", other.base + "/")
+        #expect(again.output == "\(user.base)/feed is already in the list\n")
+      }
+    }
+  }
+
   @Test func `a number that no feed can have refers to no feed`() throws {
     let feed = SubscribedFeed(address: try #require(URL(string: "http://e.example/")))
     for text in ["\(Int.min)", "\(Int.max)", "0", "2"] {
@@ -298,6 +320,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       #expect(try await user.feed("subscriptions", "add", loud).output == "Added Comics, 2 images: \(feed)\n")
       #expect(try await user.feed("subscriptions", "add", feed).output == "\(feed) is already in the list\n")
       #expect(try await user.feed("subscriptions").output == "1. \(feed)  Comics\n")
+      #expect(try await user.feed("subscriptions", "remove", loud).status == 0)
       for (text, requested) in [
         ("HTTPS://Me:Secret@E.example:80/A?B#C", "https://Me:Secret@e.example:80/A?B"), ("http://E", "http://e"),
         ("http://[::A]/", "http://[::a]/"), ("http://e.example/?A@B", "http://e.example/?A@B"),

@@ -173,7 +173,7 @@ extension BrowseState {
   mutating func showNextFolder() -> [BrowseAction] {
     let folders = folders
     if folders.isEmpty {
-      message = "Only feeds from a list have folders; see \"feed subscriptions move --folder\"."
+      message = "None of these feeds are in a folder of your list; see \"feed subscriptions move --folder\"."
       return []
     }
     let next = filter.folder.flatMap { folders.firstIndex(of: $0) }.map { $0 + 1 } ?? 0

@@ -97,7 +97,7 @@ extension BrowseState {
 
   private mutating func openInBrowser(_ url: URL?) -> [BrowseAction] {
     guard let url else { return [] }
-    message = "Opening…"
+    message = Self.opening
     return [.open(url)]
   }
 

@@ -45,10 +45,13 @@ struct BrowseState {
     var stars: Set<FeedImage.ID> = []
 
     /// True if the feed couldn't be loaded from its server.
-    var hasFailed: Bool {
+    var hasFailed: Bool { isFallback || failure != nil }
+
+    /// True if the saved feed is shown because the server failed.
+    var isFallback: Bool {
       switch feed?.source {
       case .cache(_, _, .connectivity)?, .cache(_, _, .invalidData)?: true
-      default: failure != nil
+      default: false
       }
     }
 
@@ -113,6 +116,9 @@ struct BrowseState {
   /// The beginning of the message about the progress of the word index.
   static let indexing = "Indexing items saved since the last search: "
 
+  static let opening = "Opening…"
+  static let opened = "Opened in a browser."
+
   /// True if no feed has arrived, so that there is nothing to show.
   var hasNothing: Bool { sources.allSatisfy { $0.feed == nil } }
   var isLoading: Bool { sources.contains(where: \.isLoading) }
@@ -161,6 +167,8 @@ extension BrowseState {
       (found, isSearching) = (page, false)
       arrange()
     case .image(let key, let result): take(result, for: key)
+    // The result of another key's action, or its hint, is more important.
+    case .message(Self.opened) where message != Self.opening: break
     case .message(let text): message = text
     case .clock(let now): self.now = now
     case .nextOfShow: if isShow { step(by: 1, wraps: true) }

@@ -28,7 +28,8 @@ extension BrowseState {
     switch feed.source {
     // The server can be reached again, so the feed's images may load, too.
     case .remote, .part, .cache(_, _, .unchanged), .cache(_, _, .notAsked):
-      forgetFailures { $0.feed == address && $1.isPassing }
+      // After an outage, a lasting failure may be that of a login page, or of a broken handshake.
+      forgetFailures { $0.feed == address && (source.isFallback || $1.isPassing) }
     case .cache: break
     }
     guard let former = source.feed else {

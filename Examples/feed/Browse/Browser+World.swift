@@ -36,7 +36,7 @@ extension Browser {
       // The subscriber retains the shell. When it is cancelled, only the shell ends.
       return try shell.start(on: scheduler).exit
         .map(message)
-        .merge(with: Just(opened).delay(for: .seconds(2), scheduler: AnyLoopScheduler(scheduler)))
+        .merge(with: Just(BrowseState.opened).delay(for: .seconds(2), scheduler: AnyLoopScheduler(scheduler)))
         .first()
         .eraseToAnyPublisher()
     } catch {
@@ -44,11 +44,9 @@ extension Browser {
     }
   }
 
-  private static let opened = "Opened in a browser."
-
   private static func message(_ status: ExitStatus) -> String {
     switch status {
-    case .exited(0): opened
+    case .exited(0): BrowseState.opened
     case .exited(3): "xdg-open found no browser (status 3)."
     case .exited(127): "xdg-open isn't installed."
     default: "xdg-open \(status)."

@@ -42,8 +42,10 @@ struct CacheActions {
   ///   output mentions them.
   func clear(_ address: URL?, withHistory: Bool = false) -> AnyPublisher<String, FeedStoreError> {
     let (store, history) = (store, history)
-    return worker.publisher { () throws(FeedStoreError) -> (count: Int?, left: HistorySummary) in
+    return worker.publisher {
+      () throws(FeedStoreError) -> (count: Int?, forgotten: HistorySummary, left: HistorySummary) in
       let count: Int?
+      let before = try? withHistory ? history.historySummary() : nil
       if let address {
         count = try store.delete(for: address) ? 1 : 0
       } else {
@@ -52,15 +54,24 @@ struct CacheActions {
         try store.deleteAll()
       }
       if withHistory { try history.forgetHistory(of: address) }
-      return (count, try history.historySummary())
+      let left = try history.historySummary()
+      let forgotten = HistorySummary(
+        kept: (before?.kept ?? 0) - left.kept, starred: (before?.starred ?? 0) - left.starred)
+      return (count, forgotten, left)
     }
     .map { result in
-      cleared(result.count, address) + (withHistory ? "" : Self.words(for: result.left, isOfOne: address != nil))
+      cleared(result.count, result.forgotten, address)
+        + (withHistory ? "" : Self.words(for: result.left, isOfOne: address != nil))
     }
     .eraseToAnyPublisher()
   }
 
-  private func cleared(_ count: Int?, _ address: URL?) -> String {
+  private func cleared(_ count: Int?, _ forgotten: HistorySummary, _ address: URL?) -> String {
+    let parts = [(forgotten.kept, "former item"), (forgotten.starred, "star")].filter { $0.0 > 0 }
+    if count == 0, !parts.isEmpty {
+      let place = address.map { "of \($0.shown)" } ?? "in \(path.printable)"
+      return "Cleared \(parts.map { counted($0.0, $0.1) }.joined(separator: " and ")) \(place)\n"
+    }
     if let address { return count == 0 ? nothing(for: address) : "Cleared \(address.shown)\n" }
     if count == 0 { return "No feeds are saved in \(path.printable)\n" }
     return "Cleared \(count.map { counted($0, "feed") } ?? "all feeds") in \(path.printable)\n"

@@ -41,15 +41,17 @@ extension CacheOptions {
     } written: { _, done in
       isEmpty = false
       done()
-    } ended: { [address, cache = common.cache, path = common.cachePath] completion in
+    } ended: { [address, common] completion in
       if case .failure(let error) = completion {
         session.fail("\(error)".printable)
-        if case .deletion(let cause, _) = error, cause.mayBeFullDisk {
-          let option = cache.map { " --cache \($0.shellWord)" } ?? ""
-          session.console.hint("run \"feed cache images clear\(option)\" first: it works on a full disk")
+        if case .deletion(let cause, _) = error, cause.mayBeFullDisk,
+          FileManager.default.fileExists(atPath: common.imageFolder + "/data")
+        {
+          let option = common.cache.map { " --cache \($0.shellWord)" } ?? ""
+          session.console.hint("if the disk is full, run \"feed cache images clear\(option)\" first")
         }
       } else if isEmpty, let address {
-        session.fail("nothing is saved for \(address.shown) in \(path.printable)")
+        session.fail("nothing is saved for \(address.shown) in \(common.cachePath.printable)")
       }
     }
     try session.finish(closing: file)

@@ -55,7 +55,8 @@ struct CacheImagesClear: ParsableCommand {
         // On a full disk, the index can't be read before images are deleted.
         let before = try? store.usage()
         if all { try store.deleteAll() } else { try store.deleteUnkept() }
-        return Self.text(before, left: try store.usage(), place)
+        // With --all, an image that is saved by now was saved by another process.
+        return Self.text(before, left: try all ? ImageStoreUsage(count: 0, bytes: 0) : store.usage(), place)
       }
       if !all, try store.isKept(address), try store.retrieve(for: address, now: Date()) != nil {
         return "Kept \(address.shown), the image of a starred item; to delete it, use --all\n"
@@ -111,6 +112,14 @@ extension CacheImagesOptions {
         session.fail("no image is saved for \(address.shown) in \(store.folder.printable)")
       }
       done()
+    } ended: { [address] completion in
+      guard case .failure(let error) = completion else { return }
+      session.fail("\(error)".printable)
+      // If all images are deleted, the files are deleted first on a full disk.
+      if address == nil, case .deletion(let cause, _) = error, cause.mayBeFullDisk {
+        session.console.hint(
+          "the image files are deleted; when the disk has room, run the command again to update the index")
+      }
     }
     try session.finish {}
   }

@@ -49,10 +49,10 @@ struct ExplainCommand: ParsableCommand {
     try session.finish(closing: store)
   }
 
-  /// The entry of the feed in the user's list, as text.
-  private static func listing(of address: URL) -> String {
-    let list = try? SubscriptionFile(path: SubscriptionPlace.path()).read()
-    let feeds = list?.subscriptions ?? []
+  /// The entry of the feed in the user's list, as text; `nil` if the list can't be read.
+  private static func listing(of address: URL) -> String? {
+    let feeds: [SubscribedFeed]
+    do { feeds = try SubscriptionPlace.file().read()?.subscriptions ?? [] } catch { return nil }
     guard let feed = feeds.first(where: { FeedAddress.requested($0.address) == FeedAddress.requested(address) }) else {
       return "not in your list"
     }

@@ -47,7 +47,7 @@ struct InspectCommand: ParsableCommand {
       guard case .failure(let error) = completion else { return }
       session.fail("\(error)".printable)
       if case .document = error, let address {
-        session.console.hint("\"feed get --include \(address.shown.shellWord)\" shows what the server sends")
+        session.console.hint("\"feed get --include \(address.shown.shellWord) | less\" shows what the server sends")
       }
     }
     try session.finish()

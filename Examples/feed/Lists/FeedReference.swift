@@ -9,8 +9,11 @@ enum FeedReference {
   ///
   /// - Throws: `ValidationError` if several feeds have the title.
   static func find(_ text: String, in feeds: [SubscribedFeed]) throws -> SubscribedFeed? {
-    if let address = try? FeedAddress.parse(text), let feed = feeds.first(where: { $0.address == address }) {
-      return feed
+    if let address = try? FeedAddress.parse(text) {
+      let requested = FeedAddress.requested(address)
+      let feed =
+        feeds.first { $0.address == address } ?? feeds.first { FeedAddress.requested($0.address) == requested }
+      if let feed { return feed }
     }
     let named = feeds.filter { $0.title?.caseInsensitiveCompare(text) == .orderedSame }
     guard named.count < 2 else {

@@ -55,8 +55,10 @@ struct LoadCommand: ParsableCommand {
     let session = Session(load.common)
     let source = FeedSource(load, of: selection, on: session)
     let screen = FeedScreen(load, of: selection, on: session, source.marks)
+    // A frame has no room for the cause of a failure, which --verbose reports.
+    let client = ObservedClient(client: source.client, log: session.log)
     let imageOutput = ImageOutput(
-      imageOptions, for: load, client: source.client, isOffline: choice == .offline, on: session)
+      imageOptions, for: load, client: client, isOffline: choice == .offline, on: session)
     let saver = saveImages ? ImageSaver(for: load.common, budget, client: source.client, on: session) : nil
     let progress = LoadProgress(of: source.client, hasImages: imageOutput != nil, on: session)
     if selection.isSingle {

@@ -118,7 +118,8 @@ enum FeedAddress {
       return nil
     }
     // Most public hosts speak https on its own port; others, such as localhost or a numeric address, often don't.
-    let isPublic = url.port == nil && host.contains { $0.isLetter } && host.contains(".") && !host.contains(":")
+    let isPublic =
+      [nil, 443].contains(url.port) && host.contains { $0.isLetter } && host.contains(".") && !host.contains(":")
     return "\(isPublic ? "https" : "http")://\(text)"
   }
 }

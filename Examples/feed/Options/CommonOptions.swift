@@ -44,13 +44,13 @@ struct CommonOptions: ParsableArguments {
 
   /// Refuses a file that isn't a cache of this program, and doesn't change it.
   static func check(_ path: String, as kind: ForeignFiles.Kind = .feeds) throws {
-    if isFolder(path) { throw ValidationError("\(path.printable) is a folder. Choose a file with --cache.") }
+    if isFolder(path) { throw ValidationError("\(path.printable) is a folder. Choose a file.") }
     guard ForeignFiles.isForeign(path, to: kind) else { return }
     guard ForeignFiles.isForeign(path, to: kind == .feeds ? .responses : .feeds) else {
       let (actual, wanted) = ("a cache of feeds", "the HTTP cache of \"feed get\"")
       throw ValidationError(
         "\(path.printable) is \(kind == .feeds ? "\(wanted), not \(actual)" : "\(actual), not \(wanted)"). "
-          + "Choose another file with --cache.")
+          + "Choose another file.")
     }
     throw ValidationError(
       "\(path.printable) isn't a cache that this program wrote, so it was left unchanged. Choose another file.")

@@ -105,7 +105,7 @@ extension HTTPError {
   var hintOnTrust: String? {
     guard kind == .tls else { return nil }
     if isWithoutTLS { return "try http://" }
-    if mayLackTLS { return "try http://, or retry later" }
+    if mayLackTLS { return "retry later or, if the server speaks plain HTTP, try http://" }
     let cause = cause.lowercased()
     if cause.contains("expired") { return "the server's certificate has expired; tell the site's owner" }
     if cause.contains("subject name") || cause.contains("hostname") || cause.contains("host name") {

@@ -88,7 +88,7 @@ extension NothingToShow {
     case .invalidData(.status): "retry later"
     case .invalidData(.challenge): "retry with a different URL for the feed, if there is one"
     case .invalidData:
-      "run \"feed get --include \(address.shown.shellWord)\" to see what the server sends, or retry later"
+      "run \"feed get --include \(address.shown.shellWord) | less\" to see what the server sends, or retry later"
     case .connectivity(let error): error.hint
     case .notDue: "run \"feed explain \(address.shown.shellWord)\", or request the feed now with \"feed load\""
     case .unchanged, .notAsked: "retry later"

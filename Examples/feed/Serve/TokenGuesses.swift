@@ -26,7 +26,7 @@ struct TokenGuesses: Sendable {
     mutating func hasLeft(at now: StreamInstant) -> Bool {
       let given = given(by: now)
       if isUnused(at: now) {
-        (used, since) = (0, now)
+        used = 0
       } else if given > 0 {
         used -= given
         since = since.advanced(by: .nanoseconds(Int(each.nanoseconds) * given))
@@ -34,7 +34,11 @@ struct TokenGuesses: Sendable {
       return used < most
     }
 
-    mutating func use() { used += 1 }
+    mutating func use(at now: StreamInstant) {
+      // A burst begins with the first wrong token.
+      if used == 0 { since = now }
+      used += 1
+    }
   }
 
   /// The maximum number of remembered clients.
@@ -57,11 +61,11 @@ struct TokenGuesses: Sendable {
       if known.count < Self.most { known.insert(client) }
       return
     }
-    all.use()
+    all.use(at: now)
     if clients.count >= Self.most, clients[client] == nil { clients = clients.filter { !$0.value.isUnused(at: now) } }
     // If the table is still full, a new client is limited only by the allowance for all clients.
     if clients.count < Self.most || clients[client] != nil {
-      clients[client, default: Allowance(10, each: .seconds(6))].use()
+      clients[client, default: Allowance(10, each: .seconds(6))].use(at: now)
     }
   }
 }

@@ -31,7 +31,7 @@ struct FeedFinder {
       .catch { error -> AnyPublisher<Found, RemoteFeedError> in
         switch error {
         case .invalidData(.pageOfFeed(let link)):
-          guard let url = URL(string: link.address) else { break }
+          guard let url = Self.url(of: link) else { break }
           session.console.note("\(address.shown) is a web page; its feed is \(url.shown)")
           return feed(at: url, namedBy: address, client)
         case .invalidData(.severalFeeds(let links)):
@@ -65,7 +65,7 @@ struct FeedFinder {
 
   /// The feeds that the user chooses.
   private func choice(of links: [FeedLink], at address: URL) -> AnyPublisher<[URL], RemoteFeedError> {
-    let feeds = links.compactMap { link in URL(string: link.address).map { (url: $0, title: link.title) } }
+    let feeds = links.compactMap { link in Self.url(of: link).map { (url: $0, title: link.title) } }
     let urls = feeds.map(\.url)
     let lines = feeds.enumerated().map { index, feed in
       "  \(index + 1). \(feed.url.shown)\(feed.title.map { "  \($0.printable(limit: 200))" } ?? "")\n"
@@ -90,6 +90,8 @@ struct FeedFinder {
     }
     .eraseToAnyPublisher()
   }
+
+  private static func url(of link: FeedLink) -> URL? { URL(string: link.address).map(FeedAddress.requested) }
 
   /// The URLs whose numbers are in the user's reply; none if the reply contains anything else.
   static func chosen(_ answer: String, of urls: [URL]) -> [URL] {

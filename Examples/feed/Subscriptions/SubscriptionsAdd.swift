@@ -96,7 +96,7 @@ struct SubscriptionsAdd: ParsableCommand {
         .flatMap { found in
           let isSent = found.address.hasSameOrigin(as: address) || !hasCredentials
           if !isSent { reportOtherOrigin(found.address, address, session.console) }
-          return keep(found.address, found, sending: isSent, in: file, on: session)
+          return keep(known[found.address] ?? found.address, found, sending: isSent, in: file, on: session)
             .setFailureType(to: RemoteFeedError.self)
         }
         .catch { error in refused(address, error, in: file, on: session) }

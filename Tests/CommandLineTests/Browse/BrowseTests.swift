@@ -95,7 +95,7 @@ import Testing
     var result: Result<ImageData, NoImage>?
     let loading = thumbnails.original(url, of: BrowsedWorld.feed, isPrivate: nil).asResult().sink { result = $0 }
     time.run()
-    #expect(result == .failure(NoImage(reason: "cut off")))
+    #expect(result == .failure(NoImage(reason: "cut off", isPassing: true)))
     withExtendedLifetime(loading) {}
   }
 
@@ -949,7 +949,23 @@ import Testing
     #expect(state.filter.query(in: feeds).feeds == feeds, "other feeds of the cache file are not searched")
     var (flat, _) = self.state()
     _ = flat.take(.key(.character("F")))
-    #expect(flat.message == "Only feeds from a list have folders; see \"feed subscriptions move --folder\".")
+    #expect(
+      flat.message == "None of these feeds are in a folder of your list; see \"feed subscriptions move --folder\".")
+  }
+
+  @Test func `a browser that opens late doesn't replace a later message, but a failure does`() {
+    var (state, _) = state()
+    _ = state.take(.key(.character("o")))
+    _ = state.take(.message(BrowseState.opened))
+    #expect(state.message == BrowseState.opened)
+    _ = state.take(.key(.character("o")))
+    _ = state.take(.key(.character("r")))
+    _ = state.take(.message(BrowseState.opened))
+    #expect(state.message == BrowseState.reloading)
+    _ = state.take(.page(feed, Feed(images: FeedImages([image(1), image(2)]), source: .remote)))
+    #expect(state.message == "Nothing new.")
+    _ = state.take(.message("xdg-open isn't installed."))
+    #expect(state.message == "xdg-open isn't installed.")
   }
 
   @Test func `a search can be limited to new items`() {
@@ -1012,15 +1028,23 @@ import Testing
     #expect(titles(state) == ["Image 1", "Image 2"])
   }
 
-  @Test func `images whose server was unreachable are loaded again when the feed comes from its server`() throws {
+  @Test func `images are loaded again when the feed comes from its server, lasting failures only after an outage`()
+    throws
+  {
     var state = several()
     let (keys, images) = (state.wanted, try #require(state.sources[0].feed).images)
-    _ = state.take(.image(keys[0], .failure(NoImage(reason: "unreachable", isPassing: true))))
-    _ = state.take(.image(keys[1], .failure(NoImage(reason: "not an image"))))
+    func fail() {
+      _ = state.take(.image(keys[0], .failure(NoImage(reason: "unreachable", isPassing: true))))
+      _ = state.take(.image(keys[1], .failure(NoImage(reason: "a web page, not an image"))))
+    }
+    fail()
     let failure = RemoteFeedError.connectivity(HTTPError(.connect, host: "a.example"))
     let saved = Feed(images: images, source: .cache(savedAt: now, age: .zero, reason: failure))
     _ = state.take(.update(feed, saved))
     #expect(state.drawings[keys[0]] != nil)
+    _ = state.take(.update(feed, Feed(images: images, source: .remote)))
+    #expect(state.drawings[keys[0]] == nil && state.drawings[keys[1]] == nil)
+    fail()
     _ = state.take(.update(feed, Feed(images: images, source: .remote)))
     #expect(state.drawings[keys[0]] == nil && state.drawings[keys[1]] != nil)
   }
