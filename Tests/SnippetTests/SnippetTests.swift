@@ -10,8 +10,7 @@ import TestSupport
 import Testing
 
 /// Every piece of Swift in the README, the pages, the articles and the comments compiles, and prints the stated output.
-@Suite(.settled, .disabled(if: Sanitizer.current != nil, "snippets are compiled without the sanitizer that the modules need"))
-struct SnippetTests {
+@Suite(.settled, .disabled(if: Sanitizer.current != nil, "compiled without a sanitizer")) struct SnippetTests {
   private static let project = URL(filePath: #filePath).resolvingSymlinksInPath().appending(path: "../../..")
     .standardized
 

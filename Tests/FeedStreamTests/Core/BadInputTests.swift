@@ -52,13 +52,6 @@ import Testing
     #expect(upTo?.says("output(in: -1..<-1): an index cannot be negative; use 0 or more") == true)
   }
 
-  @Test func `Publishers.Retry with a negative number of attempts traps`() async {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = Publishers.Retry(upstream: PassthroughSubject<Int, Boom>(), retries: -1)
-    }
-    #expect(result?.says("retry(-1): the number of retries cannot be negative; use 0 or more") == true)
-  }
-
   @Test func `retry with a negative number of attempts traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = PassthroughSubject<Int, Boom>().retry(-1)

@@ -18,7 +18,10 @@ extension Publisher {
   /// - Parameter retries: the number of times to subscribe again, 0 or more. For retries without a limit, and for
   ///   pauses between the attempts, see `retry(_:scheduler:)` with a ``RetryPolicy``.
   @inlinable public func retry(_ retries: Int) -> Publishers.Retry<Self> {
-    Publishers.Retry(upstream: self, retries: retries)
+    precondition(
+      retries >= 0,
+      "retry(\(retries)): the number of retries cannot be negative; use 0 or more, or Publishers.Retry(retries: nil)")
+    return Publishers.Retry(upstream: self, retries: retries)
   }
 }
 
@@ -28,14 +31,10 @@ extension Publishers {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
-    /// The number of retries; `nil` means no limit.
+    /// The number of retries; `nil` means no limit, and so does a negative number, as in Combine.
     public let retries: Int?
 
     @inlinable public init(upstream: Upstream, retries: Int?) {
-      let number = retries ?? 0
-      precondition(
-        number >= 0,
-        "retry(\(number)): the number of retries cannot be negative; use 0 or more, or Publishers.Retry(retries: nil)")
       self.upstream = upstream
       self.retries = retries
     }
