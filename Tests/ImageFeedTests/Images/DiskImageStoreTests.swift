@@ -365,7 +365,7 @@ import Testing
       try db.execute(sql: "BEGIN IMMEDIATE")
       // A closed index could not be opened again.
       try lockingFolder {
-        let time = try ContinuousClock().measure {
+        let time = try ContinuousClock().measure { () throws in
           #expect(try store.retrieve(for: imageURL, now: noon + 100) == image)
           #expect(try store.retrieve(for: url(2), now: noon + 100) == nil)
         }
@@ -396,11 +396,13 @@ import Testing
   @Test func `while another process builds the index, only the first of many retrievals waits for it`() throws {
     let image = try makeSavedImage()
     try makeStore().save(image, for: imageURL, now: noon)
-    let store = DiskImageStore(folder: folder.file("images"), busyTimeout: .milliseconds(200))
+    let store = DiskImageStore(folder: folder.file("images"), busyTimeout: .seconds(1))
     try lockingFolder {
       let clock = ContinuousClock()
-      let first = try clock.measure { #expect(try store.retrieve(for: imageURL, now: noon) == image) }
-      let others = try clock.measure {
+      let first = try clock.measure { () throws in
+        #expect(try store.retrieve(for: imageURL, now: noon) == image)
+      }
+      let others = try clock.measure { () throws in
         for _ in 1...20 { #expect(try store.retrieve(for: imageURL, now: noon) == image) }
       }
       #expect(others < first * 10)
