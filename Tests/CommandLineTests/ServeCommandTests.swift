@@ -96,7 +96,9 @@ import Testing
   @Test func `serve reports when a feed starts and stops failing`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
       await origin.setAnswer(status: 500, body: Data())
-      let run = try RunningFeed(["serve", "--port", "0", "--every", "50ms", "--images-ahead", "0", "--cache", cache, url])
+      let run = try RunningFeed([
+        "serve", "--port", "0", "--every", "50ms", "--images-ahead", "0", "--cache", cache, url,
+      ])
       #expect(await run.errors.read(upTo: "Warning: \(url) can't be loaded: ") != nil)
       await origin.setAnswer(body: CaseStudyFeed.body)
       #expect(await run.errors.read(upTo: "\(url) is loaded again\n") != nil)

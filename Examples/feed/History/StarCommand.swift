@@ -104,7 +104,8 @@ struct StarCommand: ParsableCommand {
 
   /// The starred items, newest first, all at once.
   static func all(in history: FeedHistory, limit: Int = 10_000) -> AnyPublisher<[SeenImage], FeedStoreError> {
-    history.results(of: SeenQuery(isStarred: true, limit: limit)).prefix(1).map(\.images).eraseToAnyPublisher()
+    history.results(of: SeenQuery(isStarred: true, limit: limit)).prefix(1).map(\.images)
+      .replaceEmpty(with: []).eraseToAnyPublisher()
   }
 
   /// The starred item among the found ones, in each feed that has it. The found items may be different ones, because

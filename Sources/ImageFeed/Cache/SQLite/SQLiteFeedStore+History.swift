@@ -15,7 +15,7 @@ extension SQLiteFeedStore: HistoryStore {
     } catch {
       return try rebuildingIndex(after: error) { tables, isNew -> SeenPage? in
         if isNew { return try tables.found(query) }
-        do { return try tables.found(query) } catch where FeedDatabaseFailure(error).isDamage { return nil }
+        do { return try tables.found(query) } catch  where FeedDatabaseFailure(error).isDamage { return nil }
       } ?? SeenPage(images: [])
     }
   }
