@@ -3,7 +3,7 @@ import Harness
 /// Adds the Scrabble benchmark as loops, with the same tables and collections as the publishers.
 func addScrabble(to all: inout Pipelines) {
   let words = ScrabbleWords.shared
-  all.add("Scrabble, a word", .combining) { count in
+  all.add("Scrabble, a word", .lifecycle) { count in
     let text = words.words(count)
     return {
       var board = ScoreBoard()

@@ -13,7 +13,7 @@ public struct Pipeline {
     case subject
     /// Several sources are combined, or values are kept for later.
     case combining
-    /// No values: the cost of a subscription.
+    /// No values, or few: the cost of subscriptions.
     case lifecycle
   }
 

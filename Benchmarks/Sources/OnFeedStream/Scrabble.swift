@@ -10,7 +10,7 @@ import Harness
 /// letters of a word, as in its version for RxJava. A word takes six subscriptions.
 func addScrabble(to all: inout Pipelines) {
   let words = ScrabbleWords.shared
-  all.add("Scrabble, a word", .combining) { count in
+  all.add("Scrabble, a word", .lifecycle) { count in
     let text = words.words(count)
     return {
       var total = 0
