@@ -370,12 +370,51 @@ private final class RequestCount: @unchecked Sendable {
         == WatchStatus.Failing(name: "a.example", since: sampleDate + 5, isSilent: false))
   }
 
+  @Test func `a feed that another process has loaded since it failed is reported when it fails again`() throws {
+    var written = ""
+    let warnings = FailureWarnings(
+      on: Console(style: .plain, showsStatus: false, isQuiet: false, columns: { nil }, write: { written += $0 }))
+    func take(_ savedAt: Date, _ reason: RemoteFeedError) {
+      let source = LoadSource.cache(savedAt: savedAt, age: .seconds(60), reason: reason)
+      warnings.take(
+        FeedReport(address: sampleURL, result: .success(Feed(images: sampleImages, source: source))))
+    }
+    let warning = "Warning: \(sampleURL) can't be loaded: \(refused)\n"
+    take(sampleDate, refused)
+    // The copy is the same, so the other process's request has failed, too.
+    take(sampleDate, .notDue(until: nil, ""))
+    take(sampleDate, refused)
+    #expect(written == warning)
+    take(sampleDate + 60, .notDue(until: nil, ""))
+    #expect(written == warning + "\(sampleURL) is loaded again\n")
+    written = ""
+    take(sampleDate + 60, refused)
+    #expect(written == warning)
+  }
+
+  @Test func `the pauses of a host that requests one after another are reported once per hour`() {
+    var written = ""
+    let console = Console(style: .plain, showsStatus: false, columns: { nil }, write: { written += $0 })
+    for minutes in [0, 2, 4, 60, 62, 1500, 1502] {
+      console.warn(HostPause(until: sampleDate + Double(minutes) * 60, because: "it is busy"), of: "e.example")
+    }
+    console.warn(HostPause(until: sampleDate, because: "it is busy"), of: "b.example")
+    let expected = [(0, "e"), (60, "e"), (1500, "e"), (0, "b")].map { minutes, host in
+      let pause = HostPause(until: sampleDate + Double(minutes) * 60, because: "it is busy")
+      return "Warning: \(pause.text(of: "\(host).example"))\n"
+    }
+    #expect(written == expected.joined())
+  }
+
   @Test func `a store's failure is reported once per hour, and a different one immediately`() {
     var (written, now) = ("", sampleDate)
     let console = Console(style: .plain, showsStatus: false, write: { written += $0 }, now: { now })
     let full = FeedStoreError(.insertion, .diskFull, place: "/a")
-    for error in [full, full, FeedStoreError(.insertion, .diskFull, place: "/b")] { console.warn(error) }
-    #expect(written == "Warning: \(full)\nWarning: Cannot save to /b: \(full.cause)\n")
+    let others = [
+      FeedStoreError(.insertion, .diskFull, place: "/b"), FeedStoreError(.retrieval, .diskFull, place: "/a"),
+    ]
+    for error in [full, full] + others + [full] { console.warn(error) }
+    #expect(written == ([full] + others).map { "Warning: \($0)\n" }.joined())
     (written, now) = ("", sampleDate + 3600)
     console.warn(full)
     #expect(written == "Warning: \(full)\n")

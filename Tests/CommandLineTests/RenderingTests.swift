@@ -277,18 +277,6 @@ import Testing
     #expect(written == "step\n\u{1B}[33mWarning:\u{1B}[0m three\n")
   }
 
-  @Test func `a store's failure that repeats is reported once`() {
-    var written = ""
-    let console = Console(style: .plain, showsStatus: false, columns: { nil }, write: { written += $0 })
-    let failures: [FeedStoreError] = [
-      .insertion(.readOnly, place: "/a"), .retrieval(.readOnly, place: "/a"), .insertion(.readOnly, place: "/a"),
-      .insertion(.busy, place: "/a"), .insertion(.readOnly, place: "/b"), .insertion(.busy, place: "/a"),
-    ]
-    for failure in failures { console.warn(failure) }
-    let expected = [failures[0], failures[1], failures[3], failures[4]].map { "Warning: \($0)\n" }
-    #expect(written == expected.joined())
-  }
-
   @Test func `a server that closes the connection in the TLS handshake may need http`() {
     let error = HTTPError(.tls, host: "h:443", cause: "OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to h:443")
     #expect("\(error)".hasSuffix("; if it doesn't speak TLS, try http://"))

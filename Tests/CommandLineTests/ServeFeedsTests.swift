@@ -180,6 +180,14 @@ import Testing
     #expect(page.components(separatedBy: "unreachable").count == 2 && !page.contains("gone"))
   }
 
+  @Test func `a failing feed is named by its URL if another feed of its host loads, with the port or without`() throws {
+    let gallery = try gallery(["http://h/1", "http://H:80/2"], [])
+    gallery.put(nil, of: 1, at: now, .nowhere(reason: "gone"))
+    #expect(gallery.sources[1].failingName(among: gallery.sources) == "http://H:80/2")
+    gallery.put(nil, of: 0, at: now, .nowhere(reason: "gone"))
+    #expect(gallery.sources[1].failingName(among: gallery.sources) == "H:80")
+  }
+
   @Test func `an event has the number of failing feeds, and names the first ten`() throws {
     let gallery = try gallery((0..<12).map { "http://h/\($0)" }, [])
     for index in gallery.sources.indices { gallery.put(nil, of: index, at: now, .nowhere(reason: "gone")) }

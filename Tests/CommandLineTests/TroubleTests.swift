@@ -52,7 +52,8 @@ import Testing
       #expect(feeds.errors.contains(hint), "\(feeds.errors)")
       // With this limit, the index can't be changed even when the files are deleted.
       let images = try await FeedBinary.shell("ulimit -f 0; exec \"$FEED\" cache images clear --cache '\(cache)'")
-      #expect(images.status == 1 && images.errors.contains("hint: the image files are deleted; "), "\(images.errors)")
+      #expect(images.status == 1)
+      #expect(images.errors.contains("hint: the image files are deleted as far as possible; "), "\(images.errors)")
       #expect(files() == [])
       let cleared = try await FeedBinary.run(["cache", "images", "clear", "--cache", cache])
       #expect(cleared.status == 0 && cleared.errors == "", "\(cleared.errors)")

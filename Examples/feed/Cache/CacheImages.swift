@@ -115,10 +115,11 @@ extension CacheImagesOptions {
     } ended: { [address] completion in
       guard case .failure(let error) = completion else { return }
       session.fail("\(error)".printable)
-      // If all images are deleted, the files are deleted first on a full disk.
+      // If all images are deleted, the files are deleted first on a full disk. Some may stay if the disk has failed.
       if address == nil, case .deletion(let cause, _) = error, cause.mayBeFullDisk {
         session.console.hint(
-          "the image files are deleted; when the disk has room, run the command again to update the index")
+          "the image files are deleted as far as possible; when the disk has room, run the command again to update the "
+            + "index")
       }
     }
     try session.finish {}

@@ -26,7 +26,8 @@ extension ImageLoader {
 }
 
 extension ImageDecoder {
-  /// The decoder of a session, which warns once if the program is installed but can't be run.
+  /// A decoder, which warns once if the program is installed but can't be run. A session may have two, whose warnings
+  /// name different consequences.
   ///
   /// - Parameter consequence: a sentence for the warning.
   convenience init(on session: Session, without consequence: String) {

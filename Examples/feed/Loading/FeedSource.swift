@@ -69,7 +69,7 @@ struct FeedSource {
     var choices = choices
     choices.onFeedFound = { link in
       let title = link.title.map { " (\($0.printable))" } ?? ""
-      let feed = link.address.withoutPossiblePassword.printable
+      let feed = link.addressWithoutUser.printable
       console.note("\(address.shown) is a web page; its feed is \(feed)\(title)")
     }
     return choices
@@ -120,7 +120,7 @@ struct FeedSource {
     var polling = FeedPoller.Options()
     polling.onProgress = onProgress
     polling.report = { console.warn($0) }
-    polling.onPause = { console.warn($1.text(of: $0)) }
+    polling.onPause = { console.warn($1, of: $0) }
     if options.common.log.verbose {
       polling.onDecision = { address, decision in
         console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))", .debug)

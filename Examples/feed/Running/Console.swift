@@ -1,3 +1,4 @@
+import FeedPolling
 import Foundation
 import ImageFeed
 import Logging
@@ -18,6 +19,8 @@ final class Console {
   private let now: () -> Date
   /// The failures of stores that were reported, and when.
   private var storeFailures: [FeedStoreError: Date] = [:]
+  /// The hosts whose pauses were reported, and the end of the last reported one.
+  private var hostPauses: [String: Date] = [:]
   private var status = ""
   /// The number of columns that the status line takes up on the screen.
   private var drawn = 0
@@ -90,6 +93,15 @@ final class Console {
     if storeFailures.count >= 100 { storeFailures = [:] }
     storeFailures[error] = now
     warn("\(error)")
+  }
+
+  /// Reports a host's pause, unless a reported one ends less than an hour earlier: a host may request a new pause after
+  /// each one. If the new end is much earlier, the clock has been changed.
+  func warn(_ pause: HostPause, of host: String) {
+    if let end = hostPauses[host], abs(pause.until.timeIntervalSince(end)) < 3600 { return }
+    if hostPauses.count >= 100 { hostPauses = [:] }
+    hostPauses[host] = pause.until
+    warn(pause.text(of: host))
   }
 
   /// Reports something that `--quiet` leaves out. The text must already be safe to show.

@@ -70,7 +70,8 @@ final class WatchStatus {
       case .failure(let error): error.remote
       case .success(let feed):
         switch feed.source {
-        case .remote: nil
+        // After a failure, the poller delivers such a copy when another process has loaded the feed.
+        case .remote, .cache(_, _, .notDue): nil
         case .cache(_, _, let reason), .part(let reason): reason
         }
       }

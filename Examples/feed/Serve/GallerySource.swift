@@ -1,3 +1,4 @@
+import FeedPolling
 import Foundation
 import ImageFeed
 import PlainText
@@ -61,9 +62,9 @@ extension Gallery {
 
     /// The name to show with a failure: the URL if the name is only the host, some of whose feeds load.
     func failingName(among sources: [Source]) -> String {
-      let host = Self.host(of: address)
-      guard name == host.printable(limit: 100),
-        sources.contains(where: { $0.trouble == nil && Self.host(of: $0.address) == host })
+      let host = address.pollingHost
+      guard name == Self.host(of: address).printable(limit: 100),
+        sources.contains(where: { $0.trouble == nil && $0.address.pollingHost == host })
       else { return name }
       return address.shown
     }

@@ -25,7 +25,7 @@ extension ServeCommand {
     var places = Self.places(of: selection.subscriptions)
     var polling = FeedPoller.Options()
     polling.report = options.report
-    polling.onPause = { console.warn($1.text(of: $0)) }
+    polling.onPause = { console.warn($1, of: $0) }
     polling.onOutcome = { gallery.polls[$1, default: 0] += 1 }
     polling.onDecision = { [isVerbose = common.log.verbose, unowned loop] address, decision in
       if isVerbose {

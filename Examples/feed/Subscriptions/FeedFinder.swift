@@ -32,7 +32,7 @@ struct FeedFinder {
         switch error {
         case .invalidData(.pageOfFeed(let link)):
           guard let url = Self.url(of: link) else { break }
-          session.console.note("\(address.shown) is a web page; its feed is \(url.shown)")
+          session.console.note("\(address.shown) is a web page; its feed is \(link.addressWithoutUser.printable)")
           return feed(at: url, namedBy: address, client)
         case .invalidData(.severalFeeds(let links)):
           guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { break }

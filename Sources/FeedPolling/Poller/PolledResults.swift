@@ -7,7 +7,7 @@ final class PolledResults {
   private var receive: ((FeedReport) -> Subscribers.Demand)?
   private var demand = Subscribers.Demand.none
   private var waiting: ArraySlice<FeedReport> = []
-  /// The last delivered result of each feed.
+  /// The last result of each feed.
   private var marks: [Int: ShownMark] = [:]
   private var isDelivering = false
 
@@ -35,11 +35,14 @@ final class PolledResults {
     waiting = []
   }
 
+  /// Adds a result, unless it equals the feed's previous one.
+  ///
   /// - Parameter index: the feed's index.
   func add(_ result: FeedReport, of index: Int) {
-    let mark = ShownMark(result.result)
-    guard mark != marks[index] else { return }
+    let previous = marks[index]
+    let mark = ShownMark(result.result, after: previous)
     marks[index] = mark
+    guard !mark.isSame(as: previous) else { return }
     waiting.append(result)
   }
 

@@ -7,7 +7,7 @@ extension PollingRun {
   /// Shows the saved feeds, one after another.
   func showNext() {
     while let index = toShow.first, members[index].isRemoved { toShow.removeFirst() }
-    while let index = delayed.first, members[index].isRemoved || results.hasResult(of: index) { delayed.removeFirst() }
+    while let index = delayed.first, !needsCopy(index) { delayed.removeFirst() }
     guard !isShowing, results.isWanted(besides: queue.running), let index = toShow.popFirst() ?? delayed.popFirst()
     else { return }
     isShowing = true
@@ -24,6 +24,12 @@ extension PollingRun {
       }
     jobs.append(shown)
     if jobs.count > 16 { jobs.removeFirst(8) }
+  }
+
+  /// True if a delayed feed's host is still paused, and the feed hasn't been shown. After the pause, it is requested.
+  private func needsCopy(_ index: Int) -> Bool {
+    let member = members[index]
+    return !member.isRemoved && !results.hasResult(of: index) && (pauses[member.host].map { $0.until > now } ?? false)
   }
 
   /// Notes a host's pause. Until its end, the host's due feeds can't be requested, so their saved copies are shown. A

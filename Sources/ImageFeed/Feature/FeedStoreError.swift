@@ -34,7 +34,7 @@ public enum FeedStoreError: Error, Hashable, Sendable {
   public enum Cause: Hashable, Sendable {
     /// No space is left, or a limit on file size has been reached.
     case diskFull
-    /// The file or its folder may not be read or written, or its file system is read-only.
+    /// The file or its folder may not be read or written; for SQLite, its file system may also be read-only.
     case notPermitted
     /// The file system is read-only.
     case readOnly
@@ -123,6 +123,12 @@ extension FeedStoreError.Cause {
     default: false
     }
   }
+
+  /// True if other files in the same folder may still be readable.
+  package var leavesFilesReadable: Bool { mayBeFullDisk || isWriteProtection || self == .busy }
+
+  /// True if the file may not be changed.
+  package var isWriteProtection: Bool { self == .notPermitted || self == .readOnly }
 
   /// The same text, for a store on a server.
   fileprivate var onServer: String {

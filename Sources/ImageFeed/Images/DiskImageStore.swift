@@ -60,11 +60,7 @@ public final class DiskImageStore: ImageStore {
       found = try read(url, now: now)
     } catch {
       // Without the index, only a later renewal is unknown.
-      switch error.cause {
-      case .diskFull, .notPermitted, .busy, .inputOutput: break
-      default: throw error
-      }
-      guard let file = try? file(of: url) else { throw error }
+      guard error.cause.leavesFilesReadable, let file = try? file(of: url) else { throw error }
       return file.image
     }
     do { return try found.get() } catch {

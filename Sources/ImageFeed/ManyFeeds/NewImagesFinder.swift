@@ -122,9 +122,19 @@ extension NewImagesFinder.Memories {
         let recorded = try store.shownImages(for: address)
         var shown = recorded ?? ShownImages()
         // A saved feed was loaded before, even if it is empty, or if its images were never shown.
-        let saved = try shown.isEmpty ? store.retrieve(for: address) : nil
-        if recorded == nil, let saved { shown.add(saved.images) }
-        memories.withLock { $0[address] = .init(shown: shown, found: shown, isFirst: shown.isEmpty && saved == nil) }
+        var wasLoaded = !shown.isEmpty
+        if !wasLoaded {
+          do throws(FeedStoreError) {
+            let saved = try store.retrieve(for: address)
+            wasLoaded = saved != nil
+            if recorded == nil, let saved { shown.add(saved.images) }
+          } catch {
+            // With a record, the saved feed isn't needed to find new images.
+            guard recorded != nil else { throw error }
+            (first, wasLoaded) = (first ?? error, true)
+          }
+        }
+        memories.withLock { $0[address] = .init(shown: shown, found: shown, isFirst: !wasLoaded) }
         // Record them now: later saves don't mean that the images were shown.
         if recorded == nil { try store.changeShownImages(for: address) { $0 = $0 ?? shown } }
       } catch {

@@ -6,6 +6,29 @@ import Testing
 
 @testable import ImageFeed
 
+/// A store whose feeds are damaged, but not its records of shown images.
+private struct StoreOfDamagedFeeds: ShownImagesStore {
+  let base: InMemoryFeedStore
+
+  func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed? {
+    throw FeedStoreError(.retrieval, .damaged("a row"), place: "memory")
+  }
+
+  func replace(for address: URL, with feed: CachedFeed, now: Date) throws(FeedStoreError) -> FeedReplacement {
+    try base.replace(for: address, with: feed, now: now)
+  }
+
+  func delete(for address: URL, if condition: FeedDeletionCondition) throws(FeedStoreError) -> Bool {
+    try base.delete(for: address, if: condition)
+  }
+
+  func shownImages(for address: URL) throws(FeedStoreError) -> ShownImages? { try base.shownImages(for: address) }
+
+  func changeShownImages(for address: URL, _ change: (inout ShownImages?) -> Void) throws(FeedStoreError) {
+    try base.changeShownImages(for: address, change)
+  }
+}
+
 @Suite(.settled) struct NewImagesTests {
   private let time = VirtualTimeScheduler()
   private let store = InMemoryFeedStore()
@@ -52,6 +75,19 @@ import Testing
     time.run()
     #expect(new.values.map(\.isFirst) == [saved == nil])
     #expect(new.values.map(\.positions) == [[0]])
+  }
+
+  @Test func `images that weren't shown are new if the record can be read, even if the saved feed is damaged`() {
+    // This finder records that no images were shown, and ends before it can mark any.
+    #expect(found([]) == [])
+    var failures = 0
+    let finder = NewImagesFinder(
+      store: StoreOfDamagedFeeds(base: store), cache: FeedCache(store: store, on: time)
+    ) { _ in failures += 1 }
+    let report = FeedReport(address: address, result: .success(Feed(images: makeFeed(2).images, source: .remote)))
+    let new = finder.reports(of: [address]) { Just(report) }.record(on: time)
+    time.run()
+    #expect(new.values.map(\.positions) == [[0, 1]] && new.values.map(\.isFirst) == [false] && failures == 1)
   }
 
   @Test func `images found and saved, but not shown, are new again`() throws {

@@ -101,7 +101,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
         close()
         // A connection that was open for a long time may have an outdated view of the file; a new one doesn't. Also, if
         // SQLite can't open a file for writing, it silently opens it for reading only.
-        if mayReopen, failure.isDamage || failure.hasMoved || failure.cause == .notPermitted {
+        if mayReopen, failure.isDamage || failure.hasMoved || failure.cause.isWriteProtection {
           mayReopen = false
         } else if triesToReplace > 0, failure.isDamage, let opened {
           triesToReplace -= 1
@@ -113,7 +113,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
           } catch {
             let error = FeedDatabaseFailure(error)
             // As when connecting, a single failure may be temporary.
-            guard triesToReplace > 0, error.cause == .notPermitted else { throw error }
+            guard triesToReplace > 0, error.cause.isWriteProtection else { throw error }
           }
         } else {
           throw failure

@@ -166,6 +166,14 @@ import Testing
     for error in errors { #expect(FeedDatabaseFailure(error).cause == .readOnly) }
     #expect("\(FeedStoreError.Cause.readOnly)".hasPrefix("the file system is read-only."))
   }
+
+  @Test func `on a read-only file system, images are retrieved without the index, as without permission`() {
+    for cause in [FeedStoreError.Cause.readOnly, .notPermitted] {
+      #expect(cause.leavesFilesReadable && cause.isWriteProtection)
+    }
+    #expect(FeedStoreError.Cause.busy.leavesFilesReadable && !FeedStoreError.Cause.busy.isWriteProtection)
+    #expect(!FeedStoreError.Cause.foreign.leavesFilesReadable)
+  }
 }
 
 /// Runs in a child process, where a failed `#expect` would be lost: any result other than this error ends the process.
