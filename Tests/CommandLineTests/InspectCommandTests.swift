@@ -213,6 +213,14 @@ import Testing
       let several = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(several.status == 1)
       #expect(several.errors.contains("hint: choose one:\n  feed load \(base)/one.xml\n  feed load \(base)/two.xml\n"))
+      // The commands have the same options for the page's own server, without their secrets.
+      await origin.setAnswer(body: Self.page("/one.xml", "http://b/two.xml"))
+      for command in [["load"], ["subscriptions", "add", "--opml", cache + ".opml"]] {
+        let run = try await FeedBinary.run(command + [url, "--user", "ann:secret", "--cache", cache])
+        let words = "feed " + command.joined(separator: " ")
+        let lines = "  \(words) \(base)/one.xml --user name:password\n  \(words) http://b/two.xml\n"
+        #expect(run.errors.contains("hint: choose one:\n" + lines), "\(run)")
+      }
       await origin.setAnswer(
         body: Self.page("/one.xml?a=1&amp;b=$(id)", "/it's;id", #"/?\';id;"#, "/x\u{202E}", "/'\u{301};id"))
       for command in [["load"], ["subscriptions", "add", "--opml", cache + ".opml"]] {

@@ -189,7 +189,11 @@ struct FeedSource {
   }
 
   func nothingToShow(_ error: FeedError, for address: URL, _ choice: ReadChoice? = nil) -> NothingToShow {
-    NothingToShow(address: address, error: error, maxAge: options.common.maxAge.duration, choice: choice)
+    let own = options.request.placeholders
+    let listed = subscriptions.first { $0.address == address }.map { RequestOptions(of: $0).placeholders }
+    return NothingToShow(
+      address: address, error: error, maxAge: options.common.maxAge.duration, choice: choice,
+      placeholders: own.isEmpty ? listed ?? [] : own)
   }
 
   /// Explains why there is nothing to show. If the load did not use the cache, reads it now.

@@ -59,6 +59,14 @@ struct RequestOptions: ParsableArguments {
     return headers
   }
 
+  /// The options to write in a similar command, without secrets.
+  var placeholders: [String] {
+    [
+      header.isEmpty ? nil : "--header 'Name: value'", user.map { _ in "--user name:password" },
+      netrc ? "--netrc" : nil, netrcFile.map { "--netrc-file \($0.shellWord)" },
+    ].compactMap { $0 }
+  }
+
   /// The netrc file; `nil` if no option names one.
   func entries() throws(Netrc.Failure) -> Netrc? {
     if let netrcFile { return try Netrc(path: netrcFile) }

@@ -1,4 +1,5 @@
 import FeedFormats
+import FeedHTTP
 import Foundation
 import ImageFeed
 import PlainText
@@ -12,6 +13,8 @@ struct NothingToShow: Error {
   var choice: ReadChoice?
   /// The age of the saved feed, if there is one but the cache was not used.
   var savedAge: Duration?
+  /// The ``RequestOptions/placeholders`` of the request.
+  var placeholders: [String] = []
 
   func with(savedAge: Duration) -> NothingToShow {
     var copy = self
@@ -59,7 +62,7 @@ extension NothingToShow {
   /// The advice that follows the explanation.
   var hint: String {
     if case .invalidData(.severalFeeds(let links)) = error.remote {
-      return Self.choice(of: links, for: "feed load")
+      return Self.choice(of: links, at: address, for: "feed load", with: placeholders)
     }
     if case .connectivity(let error) = error.remote, let hint = error.hintOnTrust { return hint }
     if case .invalidData(.listOfFeeds) = error.remote {
@@ -69,13 +72,18 @@ extension NothingToShow {
   }
 
   /// The advice to run a command with one of a page's URLs, each quoted for a shell: a page chooses its URLs.
-  static func choice(of links: [FeedLink], for command: String) -> String {
-    "choose one:\n"
-      + links.prefix(10).map { link in
-        let address = link.addressWithoutUser
-        return "  \(command) \(address.shellWord)" + (address == link.address ? "" : " --user name:password")
-      }
-      .joined(separator: "\n")
+  ///
+  /// - Parameter placeholders: options for the page's own origin.
+  static func choice(of links: [FeedLink], at page: URL, for command: String, with placeholders: [String]) -> String {
+    let user = "--user name:password"
+    let commands = links.prefix(10).map { link -> String in
+      let address = link.addressWithoutUser
+      var words = [command, address.shellWord]
+      if let url = URL(string: address), url.hasSameOrigin(as: page) { words += placeholders }
+      if address != link.address, !words.contains(user) { words.append(user) }
+      return "  " + words.joined(separator: " ")
+    }
+    return "choose one:\n" + commands.joined(separator: "\n")
   }
 
   private var adviceOnServer: String {
@@ -88,7 +96,8 @@ extension NothingToShow {
     case .invalidData(.status): "retry later"
     case .invalidData(.challenge): "retry with a different URL for the feed, if there is one"
     case .invalidData:
-      "run \"feed get --include \(address.shown.shellWord) | less\" to see what the server sends, or retry later"
+      "run \"\((["feed get --include", address.shown.shellWord] + placeholders).joined(separator: " ")) | less\" "
+        + "to see what the server sends, or retry later"
     case .connectivity(let error): error.hint
     case .notDue: "run \"feed explain \(address.shown.shellWord)\", or request the feed now with \"feed load\""
     case .unchanged, .notAsked: "retry later"

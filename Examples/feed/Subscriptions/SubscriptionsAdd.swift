@@ -125,14 +125,11 @@ struct SubscriptionsAdd: ParsableCommand {
 
   /// Says that the credentials for a page aren't saved for its feed, which has another origin.
   private func reportOtherOrigin(_ feed: URL, _ page: URL, _ console: Console) {
-    let used = [
-      request.header.isEmpty ? nil : "--header 'Name: value'", request.user.map { _ in "--user name:password" },
-      request.netrc ? "--netrc" : nil,
-    ].compactMap { $0 }.joined(separator: " ")
     console.warn(
       "\(feed.shown) has another scheme, host or port than \(page.shown), so the header fields and credentials for the "
         + "page are not saved for the feed.")
-    console.hint("if they are for the feed, too, run \"\(command) \(feed.shown.shellWord) \(used)\"")
+    let words = [command, feed.shown.shellWord] + request.placeholders
+    console.hint("if they are for the feed, too, run \"\(words.joined(separator: " "))\"")
   }
 
   /// Adds a feed to the list, or changes its settings, and reports the result.
@@ -187,7 +184,7 @@ struct SubscriptionsAdd: ParsableCommand {
     }
     if case .invalidData(.severalFeeds(let links)) = error {
       session.fail("not added: \(address.shown) is a web page that links to \(links.count) feeds")
-      session.console.hint(NothingToShow.choice(of: links, for: command))
+      session.console.hint(NothingToShow.choice(of: links, at: address, for: command, with: request.placeholders))
       return Empty().eraseToAnyPublisher()
     }
     session.fail("not added: \(address.shown): \("\(error)".printable)")

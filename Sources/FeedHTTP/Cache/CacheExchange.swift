@@ -142,19 +142,24 @@ final class CacheExchange: PullSource {
     switch outcome.result {
     case .success(let response):
       let request = CacheRequest(self.request, limit: timeout)
-      guard isFirst || outcome.mayBeShared(by: request, at: client.now()) else {
-        return resend(outcome.stored)
-      }
+      guard
+        isFirst
+          || outcome.mayBeShared(by: request, at: client.now()) && !(outcome.isGatewayTimeout && mayWaitLonger)
+      else { return resend(outcome.stored) }
       answer(response, isLast: false)
     case .failure(var error):
-      if case .timedOut = error.kind {
-        // That request began earlier, or had less time left after redirects.
-        if !isFirst, flight?.isOutOfTime == true, timeLeft >= Self.leastTime { return resend(outcome.stored) }
-        if request.timeout != timeout { error.cause = "the limit is \(timeout.duration.brief)" }
+      if case .timedOut = error.kind, let flight, flight.isOutOfTime {
+        if !isFirst, mayWaitLonger { return resend(outcome.stored) }
+        // After redirects, the flight's limit was only the rest of the caller's.
+        if flight.timeout != timeout { error.cause = "the limit is \(timeout.duration.brief)" }
       }
       complete(.failure(error))
     }
   }
+
+  /// True if the flight has run out of time, but this exchange has enough time left for a request: the flight began
+  /// earlier, or had less time left after redirects. If little is left, the flight's result is as good as another's.
+  private var mayWaitLonger: Bool { flight?.isOutOfTime == true && timeLeft >= min(.seconds(1), timeout * 0.1) }
 
   /// Sends the request separately, in the time that is left.
   private func resend(_ stored: HTTPStoredResponse?) {

@@ -10,8 +10,10 @@ final class CacheFlight {
     var result: Result<HTTPResponse, HTTPError>
     /// The response that is now stored, or the one that was stored before.
     var stored: HTTPStoredResponse?
-    /// True if a stale response replaces an error, for all subscribers.
+    /// True if a stale response, or status 504, replaces an error, for all subscribers.
     var isStandIn = false
+    /// True if that is status 504.
+    var isGatewayTimeout = false
 
     /// True if the response may also be used for a request that arrived later (RFC 9111, section 4).
     func mayBeShared(by request: CacheRequest, at now: Date) -> Bool {
@@ -169,7 +171,9 @@ final class CacheFlight {
     if let stored, !CacheFreshness(stored.head).mayBeStale {
       // The stored response must not be used while it is stale, so respond with status 504 (RFC 9111, section 5.2.2.2).
       client.report(.unusable("\(error)"), request.request)
-      return deliver(Outcome(result: .success(.gatewayTimeout(from: request.request.url, at: now))), nil)
+      let response = HTTPResponse.gatewayTimeout(from: request.request.url, at: now)
+      return deliver(
+        Outcome(result: .success(response), stored: stored, isStandIn: true, isGatewayTimeout: true), nil)
     }
     deliver(Outcome(result: .failure(error), stored: stored), nil)
   }

@@ -26,7 +26,8 @@ extension HTTPClient {
   ///   succeeds, the responses stored for its URL are removed, and so are those for any URLs of the same origin that
   ///   its response refers to (section 4.4).
   /// - **Equal requests in flight** wait for the response to the first one, and use it if the rules allow that. If the
-  ///   first request times out while others have time left, each of them is sent separately.
+  ///   first request times out while others have at least a second left, or a tenth of their limit if that is less,
+  ///   each of them is sent separately.
   /// - **Redirects** are followed by the cache: each hop is stored separately, without its body.
   ///
   /// A stored response is delivered without `Set-Cookie`: its cookies are set once, when it arrives. To use a cookie

@@ -97,6 +97,20 @@ import Testing
     }
   }
 
+  @Test func `a request with little time left isn't sent again when the one that it waits for times out`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.response(200, [fresh])]
+      world.origin.latency = 31
+      let early = world.begin(world.request())
+      world.wait(0.005)
+      let late = world.begin(world.request())
+      time.run()
+      #expect([early, late].allSatisfy { $0.value.error == .timedOut(.response) && $0.value.isOver })
+      #expect(world.origin.requests.count == 1)
+    }
+  }
+
   @Test(arguments: [[], [("Cache-Control", "no-store")], [("Cache-Control", "no-cache")]] as [[(String, String)]])
   func `a response that may not be shared is requested separately by each subscriber`(fields: [(String, String)]) {
     withVirtualTime { time in

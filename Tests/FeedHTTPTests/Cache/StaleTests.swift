@@ -192,6 +192,39 @@ import Testing
     }
   }
 
+  @Test func `a 504 for a response that requires validation reaches all requests that wait for it`() {
+    withVirtualTime { time in
+      let world = world(time, "max-age=1, must-revalidate", then: .response(200, [], "too late"))
+      world.origin.latency = 31
+      let all = (0..<3).map { _ in world.begin(world.request()) }
+      time.run()
+      #expect(all.allSatisfy { $0.value.status == 504 && $0.value.isOver })
+      #expect(world.origin.requests.count == 2)
+    }
+  }
+
+  @Test func `a request that has time left validates a stored response itself after another one's timeout`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      let moved = CacheWorld.Answer.response(301, [("Cache-Control", "no-store"), ("Location", "/new")])
+      let stored = CacheWorld.Answer.response(200, [("Cache-Control", "max-age=1, must-revalidate"), tag], "old")
+      // The second request for /new times out.
+      world.origin.answers = [stored, moved, .notModified([]), moved, .notModified([])]
+      world.get(path: "/new")
+      world.wait(5)
+      world.origin.latency = 29
+      let early = world.begin(world.request([], "/a"))
+      world.wait(29.1)
+      world.origin.latency = 0.1
+      let late = world.begin(world.request([], "/b"))
+      world.wait(0.05)
+      world.origin.latency = 2
+      time.run()
+      #expect(early.value.status == 504 && late.value.body == "old" && late.value.isOver)
+      #expect(world.origin.requests.map { $0.url.path() } == ["/new", "/a", "/new", "/b", "/new"])
+    }
+  }
+
   @Test(arguments: [HTTPError.Kind.tls, .notHTTP, .tooLarge(limit: 1), .encoding, .resources, .redirectRefused])
   func `other failures don't count as disconnection`(kind: HTTPError.Kind) {
     withVirtualTime { time in

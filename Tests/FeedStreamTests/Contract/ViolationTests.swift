@@ -78,6 +78,23 @@ import Testing
     #expect(other.received == ["1", "finished"])
   }
 
+  @Test func `rule 5: a second completion doesn't take a result that waits for demand`() {
+    let time = VirtualTimeScheduler()
+    let twice = MisbehavingPublisher<Int, Never>(.completesTwice, values: [1, 2, 3], on: time)
+    let stubborn = MisbehavingPublisher<Int, Never>(.ignoresCancel, values: [1, 2, 3], on: time)
+    let results = [
+      twice.count().eraseToAnyPublisher(), twice.collect().map(\.count).eraseToAnyPublisher(),
+      stubborn.first().map { $0 + 2 }.eraseToAnyPublisher(),
+    ]
+    for result in results {
+      let recorder = result.record(on: time, demand: .none)
+      time.run()
+      #expect(recorder.values == [] && recorder.completion == nil)
+      recorder.request(.max(1))
+      #expect(recorder.values == [3] && recorder.completion == .finished)
+    }
+  }
+
   @Test func `rule 6: a completion already scheduled isn't delivered after cancel`() {
     let time = VirtualTimeScheduler()
     let asker = Asker(.unlimited)

@@ -268,6 +268,26 @@ import Testing
     #expect(recorders.allSatisfy { $0.values.isEmpty })
   }
 
+  @Test func `values that collect delivers after a stray failure aren't reported as dropped`() {
+    struct FinishesAndFails: Publisher {
+      typealias Output = Probe
+      typealias Failure = Boom
+
+      func receive<S: Subscriber>(subscriber: S) where S.Input == Probe, S.Failure == Boom {
+        subscriber.receive(subscription: Subscriptions.empty)
+        _ = subscriber.receive(Probe(number: 1))
+        subscriber.receive(completion: .finished)
+        subscriber.receive(completion: .failure(Boom()))
+      }
+    }
+    let dropped = drops {
+      let recorder = FinishesAndFails().collect().map(\.count).record(demand: .none)
+      recorder.request(.max(1))
+      #expect(recorder.values == [1] && recorder.completion == .finished)
+    }
+    #expect(dropped.isEmpty)
+  }
+
   @Test func `a skipped JSON line is reported as a caught error, unless a handler receives it`() {
     let errors = Journal<String>()
     StreamDiagnostics.onCaughtError { if $0.source.hasPrefix("decodeJSONLines") { errors.note($0.source) } }

@@ -11,7 +11,8 @@ extension Publisher {
   ///
   /// **Demand:** reaches upstream on the scheduler, in the order of the requests. **Failure:** passes through.
   /// **Cancellation:** nothing more is delivered; upstream is cancelled on the scheduler, or immediately if the
-  /// subscriber cancels while it receives a value there. **Policy:** forwards.
+  /// subscriber cancels while it receives a value there. A publisher of your own is cancelled immediately only if it
+  /// delivers the value within a request. **Policy:** forwards.
   ///
   /// If `scheduler` is a queue, a cancellation on another thread stops a sequence when the sequence's next value
   /// arrives here. Put a `prefix` directly below an endless sequence if its values may not arrive: because `filter`
