@@ -22,6 +22,10 @@ private struct StoreOfDamagedFeeds: ShownImagesStore {
     try base.delete(for: address, if: condition)
   }
 
+  func summaries() throws(FeedStoreError) -> [CachedFeedSummary] { try base.summaries() }
+
+  func deleteAll() throws(FeedStoreError) { try base.deleteAll() }
+
   func shownImages(for address: URL) throws(FeedStoreError) -> ShownImages? { try base.shownImages(for: address) }
 
   func changeShownImages(for address: URL, _ change: (inout ShownImages?) -> Void) throws(FeedStoreError) {
