@@ -149,6 +149,8 @@ import Testing
         if case .failure(let error) = completion { cause = error.cause }
       } receiveValue: { _ in
       }
+      world.wait(15)
+      world.origin.latency = expected.isEmpty ? 1 : 20
       time.run()
       #expect(world.origin.requests.map(\.timeout) == [.seconds(30), .milliseconds(14_500)])
       #expect(cause == expected)
