@@ -80,7 +80,7 @@ fn scan(count: usize) -> i64 {
 }
 
 fn chunks(count: usize) -> i64 {
-    total(numbers(count).chunks(3).map(|three| three.iter().fold(0, |sum: i64, value| sum.wrapping_add(*value))))
+    total(numbers(count).chunks(3).map(|three| three.len() as i64))
 }
 
 fn flat_map(count: usize) -> i64 {
