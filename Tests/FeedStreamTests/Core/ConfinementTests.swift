@@ -229,7 +229,7 @@ import Testing
     #expect(values.entries == [1, 3])
   }
 
-  @Test(.disabled(if: Sanitizer.current == .thread, "this sanitizer doesn't see that a continuation orders two threads"))
+  @Test(.disabled(if: Sanitizer.current == .thread, "this sanitizer doesn't see how continuations order threads"))
   func `without loops, a stream can be made on one thread and used on another`() async {
     let values = Journal<Int>()
     nonisolated(unsafe) var subject: PassthroughSubject<Int, Never>?
