@@ -16,6 +16,7 @@
   /// The failure that arrived during a delivery, while values waited.
   @exclusivity(unchecked) @usableFromInline final var failure: Subscribers.Completion<Failure>?
 
+  // Inlinable, because an unspecialized initializer would look up the types of the queue and its elements.
   @inlinable override init(
     _ name: StaticString, _ down: ErasedSubscriber<Output, Failure>, following: ThreadGate.Following = .never
   ) {
